@@ -1,0 +1,1 @@
+"""Converters of profiles, run in child processes."""

@@ -1,0 +1,75 @@
+"""The errors of the loader, as values that travel between processes.
+
+Every failure that a person may see is a `LoaderError` with a code, one sentence in plain words, and, where
+there is one, the file it is about. Nothing here knows HTTP: `server.errors` maps a code to a status.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, as a caller can act on it."""
+
+    INVALID_REQUEST = "invalid_request"
+    """A parameter that no tool understands, or a value that can't be read."""
+    NOT_FOUND = "not_found"
+    """The session, host, module or tool is not there."""
+    BUCKET_NOT_FOUND = "bucket_not_found"
+    """The bucket (not the object) does not exist."""
+    PERMISSION_DENIED = "permission_denied"
+    """The service account may not read there, or the location lies outside the configured roots."""
+    STORAGE_UNAVAILABLE = "storage_unavailable"
+    """The object store did not answer in time, or answered with a passing error; try again."""
+    SOURCE_CHANGED = "source_changed"
+    """A file was replaced while it was read; try again."""
+    MALFORMED = "malformed"
+    """The file is not a readable XProf profile."""
+    TOO_LARGE = "too_large"
+    """The profile exceeds a limit of this installation."""
+    ENGINE_REFUSED = "engine_refused"
+    """XProf answered that it can't make this tool from this profile."""
+    ENGINE_CRASHED = "engine_crash"
+    """XProf died on this profile."""
+    OUT_OF_MEMORY = "out_of_memory"
+    """The conversion needed more memory than it may have."""
+    TIMED_OUT = "timed_out"
+    """The conversion took longer than it may."""
+    BUSY = "busy"
+    """All conversion slots are taken; try again."""
+    INTERNAL = "internal"
+    """A fault of ours. Never cached."""
+
+
+CACHEABLE = frozenset(
+    {
+        ErrorCode.MALFORMED,
+        ErrorCode.TOO_LARGE,
+        ErrorCode.ENGINE_REFUSED,
+        ErrorCode.ENGINE_CRASHED,
+        ErrorCode.OUT_OF_MEMORY,
+        ErrorCode.TIMED_OUT,
+    }
+)
+"""Codes that say something about the profile itself, so that asking again at once can't help."""
+
+
+class LoaderError(Exception):
+    """A failure that the caller should show.
+
+    Attributes:
+        code: what kind of failure it is.
+        message: one sentence for a person; never holds a path of this server, a token or a stack trace.
+        file: the profile file that it is about, by its name, or None.
+    """
+
+    def __init__(self, code: ErrorCode, message: str, file: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.file = file
+
+    def __reduce__(self) -> tuple[type[LoaderError], tuple[ErrorCode, str, str | None]]:
+        """Keeps code and file when the error crosses a process boundary."""
+        return (type(self), (self.code, self.message, self.file))

@@ -1,0 +1,1 @@
+"""Where profiles lie: Google Cloud Storage and local directories, behind one protocol."""

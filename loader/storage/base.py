@@ -1,0 +1,54 @@
+"""What the loader needs of an object store: list with generations, and read one generation.
+
+Reading only: nothing in this protocol writes to a user's bucket or directory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+XPLANE_SUFFIX = ".xplane.pb"
+"""Ending of a profile file; what stands before it is the host's name (JAX and XProf agree on this)."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One version of one file.
+
+    Attributes:
+        location: full address, `gs://bucket/object` or an absolute path.
+        name: the last part of the location.
+        size: bytes.
+        generation: changes whenever the content is replaced (GCS generation; for a local file its
+            modification time in ns, inode and size).
+    """
+
+    location: str
+    name: str
+    size: int
+    generation: str
+
+
+class Storage(Protocol):
+    """A place that holds profiles. All calls block; all raise `LoaderError`."""
+
+    def list_files(self, location: str) -> list[StoredFile]:
+        """The files directly in a folder, sorted by name; a single file's own location gives that file.
+
+        An existing but empty folder and a missing one both give an empty list on GCS, which has no folders.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED, BUCKET_NOT_FOUND, NOT_FOUND (local only) or STORAGE_UNAVAILABLE.
+        """
+
+    def list_folders(self, location: str) -> list[str]:
+        """The locations of the folders directly in a folder, sorted; same errors as `list_files`."""
+
+    def download(self, file: StoredFile, destination: Path) -> None:
+        """Writes exactly this generation of the file to `destination` (bounded memory).
+
+        Raises:
+            LoaderError: SOURCE_CHANGED when this generation is gone, and those of `list_files`.
+        """

@@ -1,0 +1,1 @@
+"""The registry of runs, sessions, links and API tokens in SQL."""

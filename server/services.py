@@ -1,0 +1,36 @@
+"""What a front end's routes are given: made once in `server.app`, passed in, never global."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from loader.results import ResultStore
+from loader.storage.base import Storage
+from server.registry.database import Database
+from server.settings import Settings
+from server.workers import Workers
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts that routes work with."""
+
+    settings: Settings
+    database: Database
+    storage: Storage
+    results: ResultStore
+    workers: Workers
+
+
+def get_services(request: Request) -> Services:
+    """The services of the app that serves this request."""
+    services = request.app.state.services
+    if not isinstance(services, Services):
+        raise TypeError("create_app must set app.state.services")
+    return services
+
+
+ServicesDependency = Annotated[Services, Depends(get_services)]

@@ -1,0 +1,110 @@
+"""All settings, read once from the environment (prefix `XPROF_HUB_`), and the rules between them.
+
+No other module reads the environment. `Settings.problems_in_production` says what must be set before
+strangers may reach the service.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def _split(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Comma-separated text to a tuple; surrounding blanks and empty parts are dropped."""
+    if isinstance(value, str):
+        value = tuple(value.split(","))
+    return tuple(part.strip() for part in value if part.strip())
+
+
+def _prefix(value: str) -> str:
+    """A path prefix without trailing slash, empty or starting with one slash."""
+    value = value.strip("/")
+    return f"/{value}" if value else ""
+
+
+CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(_split)]
+
+
+class Settings(BaseSettings):
+    """One process's configuration. `docs/operations.md` lists every field with its default."""
+
+    model_config = SettingsConfigDict(env_prefix="XPROF_HUB_", frozen=True, extra="ignore")
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    base_url: str = ""
+    """Public address without path prefix, e.g. `https://xprof.example.org`; empty: taken from the request."""
+    path_prefix: Annotated[str, AfterValidator(_prefix)] = ""
+    data_dir: Path = Path("~/.local/share/xprof-hub").expanduser()
+    database_url: str = ""
+    redis_url: str = ""
+    storage_roots: CommaSeparated = ()
+    cache_root: str = ""
+    """Where artifacts are shared: `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
+    workers: CommaSeparated = ()
+    """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
+    starts one itself."""
+    secret_key: str = DEFAULT_SECRET
+    auth: Literal["dev", "token"] = "dev"
+    engine: Literal["xprof"] = "xprof"
+    environment: Literal["development", "production"] = "development"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    link_days: float = Field(default=30.0, gt=0)
+    """Days until a new share link expires, unless its maker says otherwise."""
+    result_ttl_seconds: int = Field(default=7 * 24 * 3600, gt=0)
+    error_ttl_seconds: int = Field(default=30, gt=0)
+    """How long a failure that lies in the profile itself is remembered."""
+    cache_bytes: int = Field(default=20 << 30, gt=0)
+    """Most bytes of results kept in `data_dir`."""
+    artifact_bytes: int = Field(default=50 << 30, gt=0)
+    """Most bytes of artifacts kept in a local `cache_root`."""
+    scratch_bytes: int = Field(default=50 << 30, gt=0)
+    """Most bytes of downloaded profiles kept on a worker's disk."""
+    conversion_seconds: float = Field(default=600.0, gt=0)
+    conversion_memory_bytes: int = Field(default=16 << 30, gt=0)
+    conversions: int = Field(default=0, ge=0)
+    """Conversions at once in one worker; 0: one per core."""
+    request_seconds: float = Field(default=900.0, gt=0)
+    """Longest time that the front end waits for a worker."""
+
+    @property
+    def resolved_database_url(self) -> str:
+        """The database's URL; SQLite in the data directory unless set."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'registry.sqlite'}"
+
+    @property
+    def resolved_cache_root(self) -> str:
+        """Where artifacts are shared."""
+        return self.cache_root or str(self.data_dir / "artifacts")
+
+    def problems_in_production(self) -> list[str]:
+        """What must change before this may serve strangers; empty when nothing must."""
+        problems = []
+        if self.secret_key == DEFAULT_SECRET:
+            problems.append(
+                "XPROF_HUB_SECRET_KEY is the default. Set it to a long random value, the same for every front "
+                f"end and worker, for example: {secrets.token_urlsafe(32)}"
+            )
+        if self.auth == "dev":
+            problems.append("XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token.")
+        if not self.database_url:
+            problems.append("XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends.")
+        return problems
+
+    def problems_with_binding(self) -> list[str]:
+        """Why this configuration must not listen on its address; empty when it may."""
+        if self.auth == "dev" and self.host not in LOOPBACK:
+            return [
+                f"XPROF_HUB_AUTH=dev trusts every caller and so may listen on this machine only, not on {self.host}. "
+                "Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
+            ]
+        return []

@@ -1,0 +1,1 @@
+"""Templates, static files and the shell around the UI of XProf."""
