@@ -98,5 +98,7 @@ def find_sessions(storage: Storage, location: str) -> list[str]:
             return []
         raise
     return [
-        folder for folder in folders if any(host_of(file.name) for file in storage.list_files(folder))
+        folder
+        for folder in folders
+        if any(host_of(file.name) for file in storage.list_files(folder))
     ]

@@ -1,0 +1,65 @@
+"""The one place that builds a cache key.
+
+A key names everything that an answer depends on: engine version, location, the exact hosts with their
+generations, tool, options. Two requests with the same key may share one answer; nothing else may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loader.catalog import HostFile, digest_of
+from loader.engine.base import OptionValue
+from loader.tools import ArtifactKind
+
+_FORMAT = 1
+"""Raised whenever our own treatment of an answer changes, so that old answers are not found any more."""
+
+
+@dataclass(frozen=True)
+class ToolRequest:
+    """What is asked of a session.
+
+    Attributes:
+        location: folder or file of the session.
+        tool: name in `loader.tools`.
+        hosts: sorted names, or None for all hosts that the session has when the request is served.
+        options: canonical options.
+        as_csv: as a CSV table.
+    """
+
+    location: str
+    tool: str
+    hosts: tuple[str, ...] | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    as_csv: bool = False
+
+
+def _hash(parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile, ...]) -> str:
+    """Key of an answer, 64 hex digits; `files` are the chosen hosts' files."""
+    return _hash(
+        [
+            "result",
+            _FORMAT,
+            engine_version,
+            request.location,
+            digest_of(files),
+            request.tool,
+            dict(request.options),
+            request.as_csv,
+        ]
+    )
+
+
+def artifact_key(
+    engine_version: str, location: str, kind: ArtifactKind, files: tuple[HostFile, ...]
+) -> str:
+    """Key of an artifact set, 64 hex digits."""
+    return _hash(["artifact", _FORMAT, engine_version, location, kind.value, digest_of(files)])

@@ -1,0 +1,130 @@
+"""Results in Redis, shared by every front end and worker.
+
+One string value per answer, written in pieces under a temporary name and renamed when whole, read in pieces
+with GETRANGE. Redis is a cache: when it does not answer, nothing is found and nothing is kept, and for a
+moment it is not asked again, so that a stopped Redis costs time but no answer.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+import redis
+
+from loader.results import PIECE_BYTES, OpenResult, ResultHeader, iterate_file, read_header
+
+_PREFIX = "xprof-hub:result:"
+_FIRST_PIECE = 256 << 10
+_MAX_VALUE = 256 << 20
+_DRAFT_SECONDS = 120
+logger = logging.getLogger(__name__)
+
+
+def connect(url: str) -> redis.Redis:
+    """A client with short time-outs; it connects when first used."""
+    return redis.Redis.from_url(
+        url, socket_connect_timeout=0.5, socket_timeout=5.0, health_check_interval=30
+    )
+
+
+class RedisGuard:
+    """Asks Redis, and after a failure leaves it alone for a moment."""
+
+    def __init__(
+        self, pause_seconds: float = 1.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._pause = pause_seconds
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._down_until = 0.0
+        self.failures = 0
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether Redis failed a moment ago."""
+        return self._clock() < self._down_until
+
+    def record(self, problem: redis.RedisError) -> None:
+        """Notes a failure; one log line per pause."""
+        with self._lock:
+            if not self.is_paused:
+                logger.warning("redis does not answer, going on without it: %s", problem)
+            self.failures += 1
+            self._down_until = self._clock() + self._pause
+
+
+class RedisResults:
+    """A `ResultStore` in Redis."""
+
+    def __init__(self, client: redis.Redis, guard: RedisGuard) -> None:
+        self._client = client
+        self._guard = guard
+
+    def open(self, key: str) -> OpenResult | None:
+        """The answer under the key; None also when Redis is out of order or the value is damaged."""
+        if self._guard.is_paused:
+            return None
+        name = _PREFIX + key
+        try:
+            first = cast(bytes, self._client.getrange(name, 0, _FIRST_PIECE - 1))
+        except redis.RedisError as problem:
+            self._guard.record(problem)
+            return None
+        if not first:
+            return None
+        source = io.BytesIO(first)
+        try:
+            header = read_header(source)
+        except ValueError as problem:
+            logger.warning("a damaged result in redis is ignored: %s", problem)
+            return None
+        return OpenResult(header, self._pieces(name, source.read(), source.tell(), header.size))
+
+    def _pieces(self, name: str, first: bytes, offset: int, size: int) -> Iterator[bytes]:
+        if first:
+            yield first
+        left = size - len(first)
+        while left > 0:
+            piece = cast(
+                bytes, self._client.getrange(name, offset, offset + min(left, PIECE_BYTES) - 1)
+            )
+            if not piece:
+                raise ConnectionError("the result left redis while it was being read")
+            yield piece
+            offset += len(piece)
+            left -= len(piece)
+
+    def contains(self, key: str) -> bool:
+        """Whether Redis holds the key."""
+        if self._guard.is_paused:
+            return False
+        try:
+            return bool(self._client.exists(_PREFIX + key))
+        except redis.RedisError as problem:
+            self._guard.record(problem)
+            return False
+
+    def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
+        """Keeps the answer; values over 256 MB stay on the worker's disk only."""
+        if self._guard.is_paused or header.size > _MAX_VALUE:
+            return
+        draft = f"{_PREFIX}draft:{uuid.uuid4().hex}"
+        try:
+            self._client.set(draft, header.to_bytes(), ex=_DRAFT_SECONDS)
+            if body is not None:
+                with body.open("rb") as source:
+                    for piece in iterate_file(source):
+                        self._client.append(draft, piece)
+            with self._client.pipeline(transaction=True) as steps:
+                steps.rename(draft, _PREFIX + key)
+                steps.expire(_PREFIX + key, ttl_seconds)
+                steps.execute()
+        except redis.RedisError as problem:
+            self._guard.record(problem)

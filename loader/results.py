@@ -1,0 +1,247 @@
+"""Finished answers, compressed, under the key that names their content: the one result cache.
+
+A `ResultStore` is asked with a key of `loader.keys`. A value never changes under its key, so nothing is ever
+invalidated: a replaced file has another key. Values are kept as one header and one zstd body; they are read
+and written in pieces, so that no process holds a large answer in memory. Losing a store loses only time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from loader.errors import ErrorCode, LoaderError
+
+PIECE_BYTES = 1 << 20
+_LENGTH = struct.Struct(">I")
+_HEADER_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True)
+class StoredError:
+    """A failure that is remembered for a short time instead of an answer."""
+
+    code: str
+    message: str
+    file: str | None
+
+    def as_error(self) -> LoaderError:
+        """The error to raise again."""
+        return LoaderError(ErrorCode(self.code), self.message, self.file)
+
+
+@dataclass(frozen=True)
+class ResultHeader:
+    """What is known of an answer besides its bytes.
+
+    Attributes:
+        content_type: media type of the uncompressed body.
+        size: bytes of the zstd body.
+        raw_size: bytes after decompression.
+        warnings: sentences for the person who reads the answer, e.g. that a host is left out.
+        error: set when the key stands for a failure; the body is then empty.
+    """
+
+    content_type: str
+    size: int
+    raw_size: int
+    warnings: tuple[str, ...] = ()
+    error: StoredError | None = None
+
+    def to_bytes(self) -> bytes:
+        """Length-prefixed JSON."""
+        text = json.dumps(asdict(self)).encode()
+        return _LENGTH.pack(len(text)) + text
+
+    @classmethod
+    def from_json(cls, text: bytes) -> ResultHeader:
+        """The header written by `to_bytes`, without its length.
+
+        Raises:
+            ValueError: the text is not such a header.
+        """
+        fields = json.loads(text)
+        try:
+            error = fields.pop("error")
+            fields["warnings"] = tuple(fields["warnings"])
+            return cls(**fields, error=StoredError(**error) if error else None)
+        except (KeyError, TypeError, AttributeError) as problem:
+            raise ValueError(f"not a result header: {problem}") from problem
+
+
+@dataclass(frozen=True)
+class OpenResult:
+    """One answer, ready to be read once.
+
+    Attributes:
+        header: what is known of it.
+        pieces: the zstd body in pieces of about `PIECE_BYTES`; closing the iterator frees what it holds.
+    """
+
+    header: ResultHeader
+    pieces: Iterator[bytes]
+
+
+class ResultStore(Protocol):
+    """A place for answers. A store that is out of order answers None and forgets what it is given."""
+
+    def open(self, key: str) -> OpenResult | None:
+        """The answer under the key, or None."""
+
+    def contains(self, key: str) -> bool:
+        """Whether `open` would find something."""
+
+    def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
+        """Keeps an answer for a time; `body` is a file of `header.size` bytes, None when there is none."""
+
+
+def read_header(source: BinaryIO) -> ResultHeader:
+    """Reads the header that starts a stored value.
+
+    Raises:
+        ValueError: the value is damaged.
+    """
+    prefix = source.read(_LENGTH.size)
+    if len(prefix) < _LENGTH.size:
+        raise ValueError("a stored result is shorter than its header")
+    (length,) = _LENGTH.unpack(prefix)
+    text = source.read(min(length, _HEADER_LIMIT))
+    if len(text) != length:
+        raise ValueError("a stored result ends inside its header")
+    return ResultHeader.from_json(text)
+
+
+def iterate_file(source: BinaryIO) -> Iterator[bytes]:
+    """The rest of an open file in pieces; closes it at the end."""
+    with source:
+        while piece := source.read(PIECE_BYTES):
+            yield piece
+
+
+class DirectoryResults:
+    """Answers in a directory, least recently used ones removed above a size.
+
+    Several processes may share the directory: values appear by atomic rename, and a value that is removed
+    while it is read stays readable for its reader.
+    """
+
+    def __init__(
+        self, directory: Path, max_bytes: int, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._directory = directory
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._lock = threading.Lock()
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._bytes = sum(size for _, size, _ in self._entries())
+
+    def open(self, key: str) -> OpenResult | None:
+        """The answer under the key, or None when there is none or its time is over."""
+        path = self._path(key)
+        try:
+            source = path.open("rb")
+        except FileNotFoundError:
+            return None
+        try:
+            (expires,) = struct.unpack(">d", source.read(8))
+            header = read_header(source)
+            complete = os.fstat(source.fileno()).st_size == source.tell() + header.size
+        except (ValueError, struct.error):
+            complete, expires = False, 0.0
+        if not complete or expires < self._clock():
+            source.close()
+            path.unlink(missing_ok=True)
+            return None
+        now = self._clock()
+        os.utime(source.fileno(), (now, now))
+        return OpenResult(header, iterate_file(source))
+
+    def contains(self, key: str) -> bool:
+        """Whether there is an answer under the key."""
+        found = self.open(key)
+        if found is None:
+            return False
+        close_pieces(found)
+        return True
+
+    def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
+        """Writes the value beside its place, then renames it into place."""
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = path.with_name(f".{uuid.uuid4().hex}.draft")
+        try:
+            with draft.open("wb") as target:
+                target.write(struct.pack(">d", self._clock() + ttl_seconds) + header.to_bytes())
+                if body is not None:
+                    with body.open("rb") as source:
+                        for piece in iterate_file(source):
+                            target.write(piece)
+                written = target.tell()
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
+        with self._lock:
+            self._bytes += written
+            if self._bytes > self._max_bytes:
+                self._make_room()
+
+    def _path(self, key: str) -> Path:
+        return self._directory / key[:2] / key
+
+    def _entries(self) -> list[tuple[float, int, Path]]:
+        """(last use, size, path) of every value."""
+        entries = []
+        for path in self._directory.glob("??/*"):
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue
+            entries.append((status.st_mtime, status.st_size, path))
+        return entries
+
+    def _make_room(self) -> None:
+        """Removes least recently used values until a tenth of the space is free."""
+        entries = sorted(self._entries())
+        total = sum(size for _, size, _ in entries)
+        for _, size, path in entries:
+            if total <= self._max_bytes * 0.9:
+                break
+            path.unlink(missing_ok=True)
+            total -= size
+        self._bytes = total
+
+
+def close_pieces(result: OpenResult) -> None:
+    """Frees what an answer holds open without reading it."""
+    close = getattr(result.pieces, "close", None)
+    if close is not None:
+        close()
+
+
+class TieredResults:
+    """A near store in front of a shared one; what the far one holds is not copied back."""
+
+    def __init__(self, near: ResultStore, far: ResultStore) -> None:
+        self._near = near
+        self._far = far
+
+    def open(self, key: str) -> OpenResult | None:
+        """The nearest answer."""
+        return self._near.open(key) or self._far.open(key)
+
+    def contains(self, key: str) -> bool:
+        """Whether one of the two has it."""
+        return self._near.contains(key) or self._far.contains(key)
+
+    def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
+        """Keeps the answer in both."""
+        self._near.put(key, header, body, ttl_seconds)
+        self._far.put(key, header, body, ttl_seconds)
