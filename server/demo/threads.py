@@ -1,0 +1,139 @@
+"""Writes the plane of a host's threads: Python, the TPU runtime with its allocator, the input pipeline."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from server.demo.device import CORES, HostPlan, Step
+from server.demo.hlo import TPU_V5P, TRAIN_STEP
+from server.demo.messages import Space
+from server.demo.planes import PlaneWriter
+
+_FRAMES = (
+    "cache_miss",
+    "fn",
+    "_python_pjit_helper",
+    "__call__",
+    "wrapper",
+    "reraise",
+    "bind",
+    "device_put",
+    "flatten",
+    "unflatten",
+    "block_until_ready",
+    "isinstance",
+    "append",
+    "shard_args",
+)
+_PYTHON_FRAMES = tuple(f"$api.py:{13 * line} {name}" for line, name in enumerate(_FRAMES))
+_RUNTIME_CALLS = ("DoEnqueueProgram", "PjRtBuffer::Await", "TransferH2DRequest")
+_INPUT_STAGES = (
+    "Iterator::Prefetch",
+    "Iterator::Prefetch::Map",
+    "Iterator::Prefetch::Map::ParallelBatch",
+    "Iterator::Root",
+)
+_STACK_DEPTH = 3
+_PYTHON_SHARE = 0.7
+_RUNTIME_SHARE = 0.15
+_ALLOCATOR_EVERY = 4
+"""One in so many runtime events is an allocation or its release."""
+_LIVE_BYTES_AT_START = 8 << 30
+_FEWEST_EVENTS_PER_STEP = 4
+
+
+def write_threads(space: Space, plan: HostPlan, steps: Sequence[Step], events: int) -> None:
+    """Adds the host plane with about `events` events, spread over the steps."""
+    _ThreadsWriter(space, plan, max(_FEWEST_EVENTS_PER_STEP, events // len(steps))).write(steps)
+
+
+class _ThreadsWriter:
+    def __init__(self, space: Space, plan: HostPlan, events_per_step: int) -> None:
+        self._random: random.Random = plan.random("threads")
+        self._writer = PlaneWriter(space, 1, "/host:CPU")
+        self._writer.add_stat(self._writer.plane, "process_id", 1000 + plan.index)
+        self._python = self._writer.add_line(100 + plan.index, "python")
+        self._runtime = self._writer.add_line(2000 + plan.index, "tf_XLATpuClient")
+        self._input = self._writer.add_line(3000 + plan.index, "tf_data_private_threadpool")
+        self._python_events = int(events_per_step * _PYTHON_SHARE)
+        self._runtime_events = int(events_per_step * _RUNTIME_SHARE)
+        self._input_events = max(
+            1, events_per_step - self._python_events - self._runtime_events - 2
+        )
+        self._live_bytes = _LIVE_BYTES_AT_START
+        self._allocations = 0
+
+    def write(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            self._write_python(step)
+            self._write_runtime(step)
+            self._write_input(step)
+
+    def _write_python(self, step: Step) -> None:
+        """The step's annotation and, inside it, call stacks of three frames each."""
+        length = step.end_ps - step.begin_ps
+        event = self._writer.add_event(self._python, "train", step.begin_ps, length)
+        self._writer.add_stat(event, "_r", 1)
+        self._writer.add_stat(event, "step_num", step.number)
+        width = max(1, length // (self._python_events + 2))
+        begin = step.begin_ps + width // 2
+        for stack in range(self._python_events // _STACK_DEPTH):
+            for depth in range(_STACK_DEPTH):
+                frame = (stack * _STACK_DEPTH + depth + step.number) % len(_PYTHON_FRAMES)
+                self._writer.add_event(
+                    self._python,
+                    _PYTHON_FRAMES[frame],
+                    begin + depth * width // 8,
+                    max(1, width * 13 // 5 - depth * width // 3),
+                )
+            begin += _STACK_DEPTH * width
+
+    def _write_runtime(self, step: Step) -> None:
+        """Enqueues the program, then waits, transfers and allocates in the step's first third."""
+        third = (step.end_ps - step.begin_ps) // 3
+        name = "tpu::System::Execute"
+        event = self._writer.add_event(self._runtime, name, step.begin_ps + 1000, third)
+        self._writer.add_stat(event, "run_id", 100 + step.number)
+        width = max(1, third // (self._runtime_events + 1))
+        for number in range(self._runtime_events):
+            begin = step.begin_ps + 2000 + number * width
+            if number % _ALLOCATOR_EVERY == 0:
+                allocates = number % (2 * _ALLOCATOR_EVERY) == 0
+                self._write_allocation(step, begin, allocates)
+            else:
+                call = _RUNTIME_CALLS[number % len(_RUNTIME_CALLS)]
+                event = self._writer.add_event(self._runtime, call, begin, width // 2)
+                self._writer.add_stat(event, "device_ordinal", number % CORES)
+
+    def _write_allocation(self, step: Step, begin_ps: int, allocates: bool) -> None:
+        size = self._random.randrange(1, 64) << 20
+        self._live_bytes += size if allocates else -min(size, self._live_bytes // 2)
+        self._allocations += 1
+        name = "MemoryAllocation" if allocates else "MemoryDeallocation"
+        event = self._writer.add_event(self._runtime, name, begin_ps, 1)
+        for stat, value in (
+            ("bytes_reserved", 0),
+            ("bytes_allocated", self._live_bytes),
+            ("bytes_available", TPU_V5P.memory_bytes - self._live_bytes),
+            ("fragmentation", 0.02),
+            ("peak_bytes_in_use", self._live_bytes + (1 << 30)),
+            ("requested_bytes", size),
+            ("allocation_bytes", size),
+            ("addr", 4096 * self._allocations),
+            ("tf_op", TRAIN_STEP),
+            ("id", step.number),
+            ("region_type", "output"),
+            ("data_type", "float"),
+            ("shape", "[8,512]"),
+            ("allocator_name", "TPU_0_bfc"),
+        ):
+            self._writer.add_stat(event, stat, value)
+
+    def _write_input(self, step: Step) -> None:
+        width = max(1, (step.end_ps - step.begin_ps) // (self._input_events + 1))
+        for number in range(self._input_events):
+            stage = _INPUT_STAGES[number % len(_INPUT_STAGES)]
+            begin = step.begin_ps + number * width
+            event = self._writer.add_event(self._input, stage, begin, width // 2)
+            self._writer.add_stat(event, "step_num", step.number)

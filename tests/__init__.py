@@ -1,0 +1,1 @@
+"""Tests; a package, so that test modules share `tests.services`."""

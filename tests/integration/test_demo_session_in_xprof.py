@@ -1,0 +1,60 @@
+"""XProf reads the demo's session, and its figures follow from the events that were written."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from server.demo import schema
+from server.demo.session import write_session
+
+OVERVIEW = """
+import json, sys
+from xprof.convert import raw_to_tool_data
+paths = sys.argv[1:]
+options = {"use_saved_result": False, "hosts": [], "graph_viewer_options": {}}
+data, _ = raw_to_tool_data.xspace_to_tool_data(paths, "overview_page", options)
+properties = {}
+for table in json.loads(data):
+    properties.update(table.get("p") or {})
+print(json.dumps(properties))
+"""
+
+
+def overview_properties(paths: list[Path]) -> dict[str, str]:
+    """All properties of XProf's overview tables, made in a process of its own."""
+    command = [sys.executable, "-c", OVERVIEW, *map(str, paths)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    properties: dict[str, str] = json.loads(result.stdout)
+    return properties
+
+
+def slowest_core_of_each_step(paths: list[Path]) -> list[float]:
+    """Milliseconds of each step on its slowest core: XProf's step time."""
+    cores = [
+        [event.duration_ps / 1e9 for event in line.events]
+        for path in paths
+        for plane in schema.parse_space(path.read_bytes()).planes
+        for line in plane.lines
+        if line.name == "Steps"
+    ]
+    return [max(durations) for durations in zip(*cores, strict=True)]
+
+
+@pytest.mark.parametrize(("hosts", "events"), [(1, 20_000), (3, 40_000)])
+def test_overview_counts_hosts_and_times_steps(tmp_path: Path, hosts: int, events: int) -> None:
+    paths = write_session(tmp_path / "session", hosts=hosts, events=events)
+    steps = slowest_core_of_each_step(paths)
+    properties = overview_properties(paths)
+    assert properties["host_count"] == str(hosts)
+    assert properties["device_core_count"] == str(4 * hosts)
+    assert properties["device_type"] == "TPU v5p"
+    # XProf rounds to two digits after the point.
+    assert float(properties["steptime_ms_average"]) == pytest.approx(mean(steps), abs=0.0051)
+    assert float(properties["steptime_ms_maximum"]) == pytest.approx(max(steps), abs=0.0051)
+    assert float(properties["steptime_ms_minimum"]) == pytest.approx(min(steps), abs=0.0051)
