@@ -1,0 +1,166 @@
+"""Share links: a secret address that opens exactly one session, until it expires or is revoked.
+
+Whoever holds the token may look; nothing else is asked. So the token is shown once, when the link is made,
+and only its digest is kept. Resolving does the same work for every token, known or not.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeAlias
+
+from auth.tokens import hash_token, new_link_token, same_digest
+
+if TYPE_CHECKING:
+    from auth.ports import LinkStore
+
+DEFAULT_LIFETIME = timedelta(days=30)
+"""How long a link lives unless its maker says otherwise."""
+LONGEST_LIFETIME = timedelta(days=3660)
+"""Ten years; whoever wants more wants a link that never expires."""
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_LIFETIME = re.compile(r"([0-9]{1,10})([smhdw])")
+_NO_DIGEST = "0" * 64
+
+
+@dataclass(frozen=True)
+class ShareLink:
+    """A share link as it is stored; the token is not part of it.
+
+    Attributes:
+        id: public name of the link, not a secret.
+        run: id of the run.
+        session: id of the session.
+        session_uid: identity of the session; a new session of the same name has another.
+        created: when it was made (UTC).
+        expires: first moment at which it no longer opens, or None for never.
+        revoked: when it was revoked, or None.
+        opens: how often it was opened.
+        note: what its maker wrote about it.
+        creator: name of the principal who made it.
+    """
+
+    id: str
+    run: str
+    session: str
+    session_uid: str
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None
+    opens: int
+    note: str
+    creator: str
+
+
+@dataclass(frozen=True)
+class Active:
+    """The token opens this link."""
+
+    link: ShareLink
+
+
+@dataclass(frozen=True)
+class Expired:
+    """The token belonged to a link whose time is over."""
+
+
+@dataclass(frozen=True)
+class Revoked:
+    """The token belonged to a link that was revoked, or whose session was deleted."""
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """No link has this token."""
+
+
+LinkOutcome: TypeAlias = Active | Expired | Revoked | Unknown
+
+
+def create_link(
+    store: LinkStore,
+    *,
+    run: str,
+    session: str,
+    session_uid: str,
+    creator: str,
+    now: datetime,
+    expires: datetime | None,
+    note: str = "",
+) -> tuple[ShareLink, str]:
+    """Makes a link and returns it with its token, which can't be had a second time.
+
+    Args:
+        store: where to keep it.
+        run: id of the run.
+        session: id of the session.
+        session_uid: identity of the session.
+        creator: name of who makes it.
+        now: the present time (UTC).
+        expires: first moment at which it no longer opens; None for never.
+        note: free text.
+
+    Raises:
+        ValueError: it would be expired at once.
+        LookupError: the session does not exist.
+    """
+    if expires is not None and expires <= now:
+        raise ValueError("A link can't expire in the past.")
+    token = new_link_token()
+    link = ShareLink(
+        id=secrets.token_hex(8),
+        run=run,
+        session=session,
+        session_uid=session_uid,
+        created=now,
+        expires=expires,
+        revoked=None,
+        opens=0,
+        note=note,
+        creator=creator,
+    )
+    return store.add_link(link, hash_token(token)), token
+
+
+def resolve(store: LinkStore, token: str, now: datetime) -> LinkOutcome:
+    """What a token opens at the moment `now` (UTC); opens are counted by `count_open`, not here."""
+    digest = hash_token(token)
+    found = store.find_link(digest)
+    # The store's own comparison decides nothing: a collation that folds case would let a wrong digest in.
+    if not same_digest(found[1] if found else _NO_DIGEST, digest) or found is None:
+        return Unknown()
+    link = found[0]
+    if link.revoked is not None:
+        return Revoked()
+    if link.expires is not None and now >= link.expires:
+        return Expired()
+    return Active(link)
+
+
+def count_open(store: LinkStore, link: ShareLink, now: datetime) -> None:
+    """Counts one opening of the link."""
+    store.count_open(link.id, now)
+
+
+def parse_lifetime(text: str) -> timedelta | None:
+    """The time that `45s`, `30m`, `12h`, `7d` or `2w` says; None for `never`.
+
+    Raises:
+        ValueError: the text says nothing of the kind, no time at all, or more than ten years.
+    """
+    text = text.strip()
+    if text == "never":
+        return None
+    found = _LIFETIME.fullmatch(text)
+    if found is None or int(found[1]) == 0:
+        raise ValueError(
+            'Write a lifetime as a number and s, m, h, d or w, for example "7d", or "never".'
+        )
+    seconds = int(found[1]) * _UNITS[found[2]]
+    if seconds > LONGEST_LIFETIME.total_seconds():
+        raise ValueError('That is more than ten years; use "never".')
+    return timedelta(seconds=seconds)

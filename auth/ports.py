@@ -1,0 +1,36 @@
+"""What `auth` needs from outside, as protocols; `server.registry` implements them in SQL."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from auth.identity import ApiToken
+from auth.links import ShareLink
+
+
+class LinkStore(Protocol):
+    """Keeps share links under the digest of their token; never sees a token."""
+
+    def add_link(self, link: ShareLink, digest: str) -> ShareLink:
+        """Keeps a new link and returns it as stored.
+
+        Raises:
+            LookupError: the session that it names does not exist.
+        """
+
+    def find_link(self, digest: str) -> tuple[ShareLink, str] | None:
+        """The link stored under this digest together with the stored digest, expired and revoked ones too."""
+
+    def count_open(self, link_id: str, now: datetime) -> None:
+        """Adds one to the link's opens; simultaneous calls all count."""
+
+
+class TokenStore(Protocol):
+    """Keeps API tokens under their digest; never sees a token."""
+
+    def add_token(self, token: ApiToken, digest: str) -> None:
+        """Keeps a new API token."""
+
+    def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
+        """The API token stored under this digest together with the stored digest, ended ones too."""
