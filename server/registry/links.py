@@ -1,0 +1,122 @@
+"""Share links in SQL: implements `auth.ports.LinkStore`, and lists and revokes them. No token comes here."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from auth.links import ShareLink
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.models import LinkRow, SessionRow
+from server.registry.pages import Page, PageRequest, fetch_page
+
+
+class SqlLinkStore:
+    """The links of one registry; holds nothing but the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_link(self, link: ShareLink, digest: str) -> ShareLink:
+        """Keeps a new link and returns it as stored.
+
+        Raises:
+            LookupError: the session that it names does not exist.
+        """
+        with self._database.writing() as session:
+            query = select(SessionRow.key).where(SessionRow.uid == link.session_uid)
+            key = session.scalar(query.with_for_update(read=True, key_share=True))
+            if key is None:
+                raise LookupError("the session of the link does not exist")
+            session.add(
+                LinkRow(
+                    id=link.id,
+                    token_hash=digest,
+                    session_key=key,
+                    session_uid=link.session_uid,
+                    run=link.run,
+                    session=link.session,
+                    created=link.created,
+                    expires=link.expires,
+                    revoked=link.revoked,
+                    opens=link.opens,
+                    note=link.note,
+                    creator=link.creator,
+                )
+            )
+        return link
+
+    def find_link(self, digest: str) -> tuple[ShareLink, str] | None:
+        """The link stored under this digest together with the stored digest, expired and revoked ones too."""
+        with self._database.reading() as session:
+            row = session.scalar(select(LinkRow).where(LinkRow.token_hash == digest))
+            return (_record(row), row.token_hash) if row else None
+
+    def count_open(self, link_id: str, now: datetime) -> None:
+        """Adds one to the link's opens; simultaneous calls all count."""
+        with self._database.writing() as session:
+            session.execute(
+                update(LinkRow)
+                .where(LinkRow.id == link_id)
+                .values(opens=LinkRow.opens + 1, opened=now)
+            )
+
+    def get_link(self, link_id: str) -> ShareLink:
+        """The link of this id.
+
+        Raises:
+            RegistryError: NOT_FOUND.
+        """
+        with self._database.reading() as session:
+            return _record(_row(session, link_id))
+
+    def list_links(self, request: PageRequest, session_uid: str | None = None) -> Page[ShareLink]:
+        """A page of links by their time of creation, of one session or of all."""
+        query = select(LinkRow)
+        if session_uid is not None:
+            query = query.where(LinkRow.session_uid == session_uid)
+        with self._database.reading() as session:
+            rows, position = fetch_page(session, query, LinkRow.created, LinkRow.key, request)
+            return Page(tuple(_record(row) for row in rows), position)
+
+    def revoke_link(self, link_id: str, now: datetime) -> ShareLink:
+        """Ends a link; a second time changes nothing, not even the time.
+
+        Raises:
+            RegistryError: NOT_FOUND.
+        """
+        with self._database.writing() as session:
+            session.execute(
+                update(LinkRow)
+                .where(LinkRow.id == link_id)
+                .values(revoked=func.coalesce(LinkRow.revoked, now))
+            )
+            return _record(_row(session, link_id))
+
+
+def _row(session: Session, link_id: str) -> LinkRow:
+    row = session.scalar(select(LinkRow).where(LinkRow.id == link_id))
+    if row is None:
+        raise RegistryError(RegistryProblem.NOT_FOUND, f"There is no share link {link_id!r}.")
+    return row
+
+
+def _record(row: LinkRow) -> ShareLink:
+    # A link that was made in the very moment in which its session was deleted has lost the session
+    # without having been revoked; it must not open a successor of the same name.
+    lost = row.session_key is None and row.revoked is None
+    return ShareLink(
+        id=row.id,
+        run=row.run,
+        session=row.session,
+        session_uid=row.session_uid,
+        created=row.created,
+        expires=row.expires,
+        revoked=row.created if lost else row.revoked,
+        opens=row.opens,
+        note=row.note,
+        creator=row.creator,
+    )

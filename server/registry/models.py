@@ -1,0 +1,148 @@
+"""The tables. Rows stay inside `server.registry`; everybody else gets the values of `registry.records`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from server.registry.records import Json
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment in UTC with microseconds; SQLite keeps no zone, so it is taken off and put back here."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To what the database keeps.
+
+        Raises:
+            ValueError: the moment has no time zone.
+        """
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a moment without time zone")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """From what the database kept."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+# Names are compared and sorted by their bytes on both databases, whatever the server's locale is.
+ByteText = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class Base(DeclarativeBase):
+    """Common metadata: every constraint has a name, so that migrations can change it on SQLite too."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+class RunRow(Base):
+    """A run; `key` never leaves the registry."""
+
+    __tablename__ = "runs"
+    # Without this SQLite gives the key of a deleted last row to the next one.
+    __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(ByteText, unique=True)
+    uid: Mapped[str] = mapped_column(ByteText, unique=True)
+    display_name: Mapped[str] = mapped_column(ByteText)
+    labels: Mapped[dict[str, str]] = mapped_column(JSON)
+    run_set: Mapped[str] = mapped_column(ByteText, index=True)
+    configs: Mapped[dict[str, Json]] = mapped_column(JSON)
+    artifacts: Mapped[dict[str, Json]] = mapped_column(JSON)
+    creator: Mapped[str] = mapped_column(ByteText)
+    created: Mapped[datetime] = mapped_column(UtcTime)
+    updated: Mapped[datetime] = mapped_column(UtcTime)
+    version: Mapped[int] = mapped_column(default=1)
+
+
+class SessionRow(Base):
+    """A session of a run; goes with its run."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        UniqueConstraint("run_key", "id"),
+        Index(None, "run_key", "created", "key"),
+        {"sqlite_autoincrement": True},
+    )
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    run_key: Mapped[int] = mapped_column(ForeignKey("runs.key", ondelete="CASCADE"))
+    id: Mapped[str] = mapped_column(ByteText)
+    uid: Mapped[str] = mapped_column(ByteText, unique=True)
+    display_name: Mapped[str] = mapped_column(ByteText)
+    location: Mapped[str] = mapped_column(ByteText)
+    expected_hosts: Mapped[int | None]
+    creator: Mapped[str] = mapped_column(ByteText)
+    created: Mapped[datetime] = mapped_column(UtcTime)
+    updated: Mapped[datetime] = mapped_column(UtcTime)
+    version: Mapped[int] = mapped_column(default=1)
+
+
+class LinkRow(Base):
+    """A share link; outlives its session, so that an old link is told from an unknown one."""
+
+    __tablename__ = "links"
+    __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(ByteText, unique=True)
+    token_hash: Mapped[str] = mapped_column(ByteText, unique=True)
+    session_key: Mapped[int | None] = mapped_column(
+        ForeignKey("sessions.key", ondelete="SET NULL"), index=True
+    )
+    session_uid: Mapped[str] = mapped_column(ByteText, index=True)
+    run: Mapped[str] = mapped_column(ByteText)
+    session: Mapped[str] = mapped_column(ByteText)
+    created: Mapped[datetime] = mapped_column(UtcTime)
+    expires: Mapped[datetime | None] = mapped_column(UtcTime)
+    revoked: Mapped[datetime | None] = mapped_column(UtcTime)
+    opens: Mapped[int] = mapped_column(default=0)
+    opened: Mapped[datetime | None] = mapped_column(UtcTime)
+    note: Mapped[str] = mapped_column(ByteText)
+    creator: Mapped[str] = mapped_column(ByteText)
+
+
+class TokenRow(Base):
+    """An API token."""
+
+    __tablename__ = "api_tokens"
+    __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(ByteText, unique=True)
+    token_hash: Mapped[str] = mapped_column(ByteText, unique=True)
+    name: Mapped[str] = mapped_column(ByteText)
+    role: Mapped[str] = mapped_column(ByteText)
+    created: Mapped[datetime] = mapped_column(UtcTime)
+    expires: Mapped[datetime | None] = mapped_column(UtcTime)
+    revoked: Mapped[datetime | None] = mapped_column(UtcTime)
+    creator: Mapped[str] = mapped_column(ByteText)

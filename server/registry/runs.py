@@ -1,0 +1,177 @@
+"""Queries on runs. Each function is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from types import MappingProxyType
+from uuid import uuid4
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem, run_not_found
+from server.registry.models import LinkRow, RunRow, SessionRow
+from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
+from server.registry.records import Json, Run, etag_of
+
+SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
+    {
+        "id": RunRow.id,
+        "display_name": RunRow.display_name,
+        "created": RunRow.created,
+        "updated": RunRow.updated,
+    }
+)
+"""Attributes that a list of runs can be sorted by."""
+
+
+@dataclass(frozen=True)
+class RunChanges:
+    """New values for a run; None leaves a field as it is."""
+
+    display_name: str | None = None
+    labels: dict[str, str] | None = None
+    run_set: str | None = None
+    configs: dict[str, Json] | None = None
+    artifacts: dict[str, Json] | None = None
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """Which runs a list holds; None doesn't narrow it, and all conditions must hold."""
+
+    display_name: str | None = None
+    run_set: str | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+def create_run(
+    database: Database, run_id: str, values: RunChanges, *, creator: str, now: datetime
+) -> Run:
+    """Makes a run.
+
+    Raises:
+        RegistryError: ALREADY_EXISTS.
+    """
+    row = RunRow(
+        id=run_id,
+        uid=str(uuid4()),
+        display_name=values.display_name if values.display_name is not None else run_id,
+        labels=values.labels or {},
+        run_set=values.run_set or "",
+        configs=values.configs or {},
+        artifacts=values.artifacts or {},
+        creator=creator,
+        created=now,
+        updated=now,
+        version=1,
+    )
+    try:
+        with database.writing() as session:
+            session.add(row)
+    except IntegrityError as error:
+        raise RegistryError(
+            RegistryProblem.ALREADY_EXISTS, f"There is a run {run_id!r} already."
+        ) from error
+    return _record(row)
+
+
+def get_run(database: Database, run_id: str) -> Run:
+    """The run of this id.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.reading() as session:
+        return _record(_row(session, run_id))
+
+
+def list_runs(
+    database: Database, request: PageRequest, condition: RunFilter | None = None
+) -> Page[Run]:
+    """A page of runs; `request.field` is a key of `SORTABLE`."""
+    query = select(RunRow)
+    if condition is not None and condition.display_name is not None:
+        query = query.where(RunRow.display_name == condition.display_name)
+    if condition is not None and condition.run_set is not None:
+        query = query.where(RunRow.run_set == condition.run_set)
+    for name, value in condition.labels if condition else ():
+        query = query.where(RunRow.labels[name].as_string() == value)
+    with database.reading() as session:
+        rows, position = fetch_page(session, query, SORTABLE[request.field], RunRow.key, request)
+        return Page(tuple(_record(row) for row in rows), position)
+
+
+def update_run(
+    database: Database, run_id: str, changes: RunChanges, *, etag: str | None, now: datetime
+) -> Run:
+    """Changes a run, unless it is another state than the one that `etag` names.
+
+    Raises:
+        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+    """
+    with database.writing() as session:
+        row = _row(session, run_id, lock=True)
+        _check(row, etag)
+        for field in fields(changes):
+            value = getattr(changes, field.name)
+            if value is not None:
+                setattr(row, field.name, value)
+        row.version += 1
+        row.updated = now
+        session.flush()
+        return _record(row)
+
+
+def delete_run(database: Database, run_id: str, *, etag: str | None, now: datetime) -> None:
+    """Deletes a run with its sessions and ends their links; no file is touched.
+
+    Raises:
+        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+    """
+    with database.writing() as session:
+        row = _row(session, run_id, lock=True)
+        _check(row, etag)
+        sessions = select(SessionRow.key).where(SessionRow.run_key == row.key)
+        session.execute(
+            update(LinkRow)
+            .where(LinkRow.session_key.in_(sessions), LinkRow.revoked.is_(None))
+            .values(revoked=now)
+        )
+        session.execute(delete(RunRow).where(RunRow.key == row.key))
+
+
+def _row(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
+    query = select(RunRow).where(RunRow.id == run_id)
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None:
+        raise run_not_found(run_id)
+    return row
+
+
+def _check(row: RunRow, etag: str | None) -> None:
+    if etag is not None and etag != etag_of(row.uid, row.version):
+        raise RegistryError(
+            RegistryProblem.ETAG_MISMATCH,
+            f"Run {row.id!r} was changed since you read it. Read it again and repeat your change.",
+        )
+
+
+def _record(row: RunRow) -> Run:
+    return Run(
+        id=row.id,
+        uid=row.uid,
+        display_name=row.display_name,
+        labels=row.labels,
+        run_set=row.run_set,
+        configs=row.configs,
+        artifacts=row.artifacts,
+        creator=row.creator,
+        created=row.created,
+        updated=row.updated,
+        version=row.version,
+    )

@@ -1,0 +1,170 @@
+"""Queries on the sessions of runs. Each function is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from uuid import uuid4
+
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from server.registry.database import Database
+from server.registry.errors import (
+    RegistryError,
+    RegistryProblem,
+    run_not_found,
+    session_not_found,
+)
+from server.registry.models import LinkRow, RunRow, SessionRow
+from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
+from server.registry.records import ProfilerSession, etag_of
+
+SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
+    {
+        "id": SessionRow.id,
+        "display_name": SessionRow.display_name,
+        "created": SessionRow.created,
+        "updated": SessionRow.updated,
+    }
+)
+"""Attributes that a list of sessions can be sorted by."""
+
+
+@dataclass(frozen=True)
+class NewSession:
+    """What a client says about a session that it attaches."""
+
+    id: str
+    location: str
+    display_name: str
+    expected_hosts: int | None = None
+
+
+def create_session(
+    database: Database, run_id: str, new: NewSession, *, creator: str, now: datetime
+) -> ProfilerSession:
+    """Attaches a session to a run.
+
+    Raises:
+        RegistryError: NOT_FOUND (the run) or ALREADY_EXISTS.
+    """
+    try:
+        with database.writing() as session:
+            row = SessionRow(
+                run_key=_run_key(session, run_id),
+                id=new.id,
+                uid=str(uuid4()),
+                display_name=new.display_name,
+                location=new.location,
+                expected_hosts=new.expected_hosts,
+                creator=creator,
+                created=now,
+                updated=now,
+                version=1,
+            )
+            session.add(row)
+    except IntegrityError as error:
+        raise RegistryError(
+            RegistryProblem.ALREADY_EXISTS, f"Run {run_id!r} has a session {new.id!r} already."
+        ) from error
+    return _record(row, run_id)
+
+
+def get_session(database: Database, run_id: str, session_id: str) -> ProfilerSession:
+    """The session of this id.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.reading() as session:
+        row = session.scalar(_query(run_id, session_id))
+        if row is None:
+            raise session_not_found(run_id, session_id)
+        return _record(row, run_id)
+
+
+def find_session_by_uid(database: Database, uid: str) -> ProfilerSession | None:
+    """The session of this identity, as a share link names it, or None when it was deleted."""
+    query = (
+        select(SessionRow, RunRow.id)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(SessionRow.uid == uid)
+    )
+    with database.reading() as session:
+        found = session.execute(query).one_or_none()
+        return _record(found[0], found[1]) if found else None
+
+
+def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page[ProfilerSession]:
+    """A page of a run's sessions; `request.field` is a key of `SORTABLE`.
+
+    Raises:
+        RegistryError: NOT_FOUND (the run).
+    """
+    with database.reading() as session:
+        run_key = session.scalar(select(RunRow.key).where(RunRow.id == run_id))
+        if run_key is None:
+            raise run_not_found(run_id)
+        query = select(SessionRow).where(SessionRow.run_key == run_key)
+        rows, position = fetch_page(
+            session, query, SORTABLE[request.field], SessionRow.key, request
+        )
+        return Page(tuple(_record(row, run_id) for row in rows), position)
+
+
+def delete_session(
+    database: Database, run_id: str, session_id: str, *, etag: str | None, now: datetime
+) -> None:
+    """Takes a session off its run and ends its links; no file is touched.
+
+    Raises:
+        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+    """
+    with database.writing() as session:
+        row = session.scalar(_query(run_id, session_id).with_for_update())
+        if row is None:
+            raise session_not_found(run_id, session_id)
+        if etag is not None and etag != etag_of(row.uid, row.version):
+            raise RegistryError(
+                RegistryProblem.ETAG_MISMATCH,
+                f"Session {session_id!r} was changed since you read it. Read it again.",
+            )
+        session.execute(
+            update(LinkRow)
+            .where(LinkRow.session_key == row.key, LinkRow.revoked.is_(None))
+            .values(revoked=now)
+        )
+        session.execute(delete(SessionRow).where(SessionRow.key == row.key))
+
+
+def _run_key(session: Session, run_id: str) -> int:
+    # The lock keeps the run from being deleted between this look and the insert.
+    query = select(RunRow.key).where(RunRow.id == run_id)
+    key = session.scalar(query.with_for_update(read=True, key_share=True))
+    if key is None:
+        raise run_not_found(run_id)
+    return key
+
+
+def _query(run_id: str, session_id: str) -> Select[SessionRow]:
+    run_key = select(RunRow.key).where(RunRow.id == run_id).scalar_subquery()
+    return select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
+
+
+def _record(row: SessionRow, run_id: str) -> ProfilerSession:
+    return ProfilerSession(
+        id=row.id,
+        uid=row.uid,
+        run=run_id,
+        display_name=row.display_name,
+        location=row.location,
+        expected_hosts=row.expected_hosts,
+        creator=row.creator,
+        created=row.created,
+        updated=row.updated,
+        version=row.version,
+    )

@@ -1,0 +1,93 @@
+"""API tokens in SQL: implements `auth.ports.TokenStore`, and lists and revokes them. No secret comes here."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from auth.identity import ApiToken, Role
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.models import TokenRow
+from server.registry.pages import Page, PageRequest, fetch_page
+
+
+class SqlTokenStore:
+    """The API tokens of one registry; holds nothing but the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_token(self, token: ApiToken, digest: str) -> None:
+        """Keeps a new API token."""
+        with self._database.writing() as session:
+            session.add(
+                TokenRow(
+                    id=token.id,
+                    token_hash=digest,
+                    name=token.name,
+                    role=token.role.value,
+                    created=token.created,
+                    expires=token.expires,
+                    revoked=token.revoked,
+                    creator=token.creator,
+                )
+            )
+
+    def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
+        """The API token stored under this digest together with the stored digest, ended ones too."""
+        with self._database.reading() as session:
+            row = session.scalar(select(TokenRow).where(TokenRow.token_hash == digest))
+            return (_record(row), row.token_hash) if row else None
+
+    def get_token(self, token_id: str) -> ApiToken:
+        """The API token of this id.
+
+        Raises:
+            RegistryError: NOT_FOUND.
+        """
+        with self._database.reading() as session:
+            return _record(_row(session, token_id))
+
+    def list_tokens(self, request: PageRequest) -> Page[ApiToken]:
+        """A page of API tokens by their time of creation."""
+        with self._database.reading() as session:
+            rows, position = fetch_page(
+                session, select(TokenRow), TokenRow.created, TokenRow.key, request
+            )
+            return Page(tuple(_record(row) for row in rows), position)
+
+    def revoke_token(self, token_id: str, now: datetime) -> ApiToken:
+        """Ends an API token; a second time changes nothing, not even the time.
+
+        Raises:
+            RegistryError: NOT_FOUND.
+        """
+        with self._database.writing() as session:
+            session.execute(
+                update(TokenRow)
+                .where(TokenRow.id == token_id)
+                .values(revoked=func.coalesce(TokenRow.revoked, now))
+            )
+            return _record(_row(session, token_id))
+
+
+def _row(session: Session, token_id: str) -> TokenRow:
+    row = session.scalar(select(TokenRow).where(TokenRow.id == token_id))
+    if row is None:
+        raise RegistryError(RegistryProblem.NOT_FOUND, f"There is no API token {token_id!r}.")
+    return row
+
+
+def _record(row: TokenRow) -> ApiToken:
+    return ApiToken(
+        id=row.id,
+        name=row.name,
+        role=Role(row.role),
+        created=row.created,
+        expires=row.expires,
+        revoked=row.revoked,
+        creator=row.creator,
+    )
