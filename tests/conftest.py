@@ -1,0 +1,12 @@
+"""Makes the fixtures of `tests.services` known to every test."""
+
+from __future__ import annotations
+
+pytest_plugins = (
+    "tests.services.chromium",
+    "tests.services.gcs",
+    "tests.services.hub",
+    "tests.services.postgres",
+    "tests.services.redis",
+    "tests.services.sessions",
+)
