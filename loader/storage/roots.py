@@ -1,0 +1,127 @@
+"""The only storage that the product hands out: it reads below configured roots and nowhere else.
+
+Whoever may attach a session names a location; without this check that person could read any bucket and
+any file that the service can. Roots cover whole path segments, and links out of a root are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from loader.errors import ErrorCode, LoaderError
+from loader.storage.address import GCS_SCHEME, has_plain_segments, is_gcs, parse_gcs, shown
+from loader.storage.base import Storage, StoredFile
+from loader.storage.gcs import connect_gcs
+from loader.storage.local import LocalStorage
+
+
+class RootedStorage:
+    """Storage limited to roots.
+
+    Args:
+        roots: `gs://bucket[/prefix]` and directories; a relative directory is taken from the working
+            directory at construction.
+        gcs: makes the object store's storage, at the first use of a `gs://` location.
+        local: storage of directories.
+
+    Raises:
+        LoaderError: INVALID_REQUEST when a `gs://` root is not an address.
+    """
+
+    def __init__(self, roots: Sequence[str], gcs: Callable[[], Storage], local: Storage) -> None:
+        self._gcs_roots = tuple(_gcs_root(root) for root in roots if is_gcs(root))
+        self._local_roots = tuple(
+            Path(root).expanduser().absolute() for root in roots if not is_gcs(root)
+        )
+        self._make_gcs = gcs
+        self._local = local
+        self._gcs: Storage | None = None
+        self._lock = threading.Lock()
+
+    def list_files(self, location: str) -> list[StoredFile]:
+        """As `Storage.list_files`; a link to a file outside the roots is not listed.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
+        """
+        files = self._storage_for(location).list_files(location)
+        return [file for file in files if self._covers(file.location)]
+
+    def list_folders(self, location: str) -> list[str]:
+        """As `Storage.list_folders`; a link to a folder outside the roots is not listed.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
+        """
+        folders = self._storage_for(location).list_folders(location)
+        return [folder for folder in folders if self._covers(folder)]
+
+    def download(self, file: StoredFile, destination: Path) -> None:
+        """As `Storage.download`, after checking again where the file is now.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
+        """
+        storage = self._storage_for(file.location)
+        if not is_gcs(file.location):
+            # The resolved path has no links left, and the last place is opened without following one;
+            # what a swapped directory would lead to has another inode, hence another generation.
+            file = replace(file, location=os.path.realpath(file.location))
+            self._require_covered(file.location)
+        storage.download(file, destination)
+
+    def _storage_for(self, location: str) -> Storage:
+        """The storage of a location that lies under a root."""
+        self._require_covered(location)
+        return self._connected_gcs() if is_gcs(location) else self._local
+
+    def _connected_gcs(self) -> Storage:
+        """Connects once; a failed attempt is made again by the next caller."""
+        with self._lock:
+            if self._gcs is None:
+                self._gcs = self._make_gcs()
+            return self._gcs
+
+    def _require_covered(self, location: str) -> None:
+        if not self._covers(location):
+            raise LoaderError(
+                ErrorCode.PERMISSION_DENIED,
+                f"The location {shown(location)} is not under the configured storage roots; use one "
+                "that is, or ask the administrator to add its root.",
+            )
+
+    def _covers(self, location: str) -> bool:
+        """Whether a location lies under a root, links resolved."""
+        if not has_plain_segments(location):
+            return False
+        if is_gcs(location):
+            name = f"{location.removesuffix('/')}/"
+            return any(name.startswith(root) for root in self._gcs_roots)
+        if not location.startswith("/"):
+            return False
+        resolved = Path(os.path.realpath(location))
+        return any(resolved.is_relative_to(os.path.realpath(root)) for root in self._local_roots)
+
+
+def open_storage(roots: Sequence[str]) -> RootedStorage:
+    """The storage of an installation with these roots (`XPROF_HUB_STORAGE_ROOTS`).
+
+    Raises:
+        LoaderError: INVALID_REQUEST when a `gs://` root is not an address.
+    """
+    return RootedStorage(roots, connect_gcs, LocalStorage())
+
+
+def _gcs_root(root: str) -> str:
+    """A root with exactly one slash at its end, so that it covers whole segments only."""
+    if not has_plain_segments(root):
+        raise LoaderError(
+            ErrorCode.INVALID_REQUEST,
+            f"The storage root {shown(root)} has an empty, '.' or '..' part; write it without.",
+        )
+    address = parse_gcs(root)
+    return f"{GCS_SCHEME}{address.bucket}/{address.prefix}"
