@@ -36,29 +36,36 @@ def _weight(parameters: str) -> float:
         return 0.0
 
 
-def decompress(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The raw bytes of a zstd body."""
-    decoder = zstandard.ZstdDecompressor().decompressobj()
-    for piece in pieces:
-        if raw := decoder.decompress(piece):
-            yield raw
+class Recoder:
+    """Turns a zstd body into another encoding, piece by piece; memory use does not depend on its size."""
+
+    def __init__(self, encoding: str) -> None:
+        self._unpack = zstandard.ZstdDecompressor().decompressobj()
+        self._brotli = brotli.Compressor(quality=4) if encoding == BROTLI else None
+        self._gzip = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW) if encoding == GZIP else None
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can be written after one more piece; may be empty."""
+        raw = self._unpack.decompress(piece)
+        if self._brotli is not None:
+            return bytes(self._brotli.process(raw))
+        return self._gzip.compress(raw) if self._gzip is not None else raw
+
+    def finish(self) -> bytes:
+        """What is left at the end."""
+        if self._brotli is not None:
+            return bytes(self._brotli.finish())
+        return self._gzip.flush() if self._gzip is not None else b""
 
 
 def recode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """A zstd body in another encoding; memory use does not depend on its size."""
+    """A zstd body in another encoding; empty pieces are left out."""
     if encoding == ZSTD:
         yield from pieces
-    elif encoding == BROTLI:
-        coder = brotli.Compressor(quality=4)
-        for raw in decompress(pieces):
-            if out := coder.process(raw):
-                yield out
-        yield coder.finish()
-    elif encoding == GZIP:
-        packer = zlib.compressobj(6, zlib.DEFLATED, _GZIP_WINDOW)
-        for raw in decompress(pieces):
-            if out := packer.compress(raw):
-                yield out
-        yield packer.flush()
-    else:
-        yield from decompress(pieces)
+        return
+    recoder = Recoder(encoding)
+    for piece in pieces:
+        if out := recoder.feed(piece):
+            yield out
+    if out := recoder.finish():
+        yield out

@@ -63,3 +63,8 @@ def artifact_key(
 ) -> str:
     """Key of an artifact set, 64 hex digits."""
     return _hash(["artifact", _FORMAT, engine_version, location, kind.value, digest_of(files)])
+
+
+def encoded_key(key: str, encoding: str) -> str:
+    """Key of the same answer in another content encoding than the stored zstd."""
+    return _hash(["encoded", _FORMAT, key, encoding])

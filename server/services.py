@@ -9,8 +9,10 @@ from fastapi import Depends, Request
 
 from loader.results import ResultStore
 from loader.storage.base import Storage
+from server.metrics import Metrics
 from server.registry.database import Database
 from server.settings import Settings
+from server.ui.assets import Assets
 from server.workers import Workers
 
 
@@ -23,6 +25,8 @@ class Services:
     storage: Storage
     results: ResultStore
     workers: Workers
+    metrics: Metrics
+    assets: Assets
 
 
 def get_services(request: Request) -> Services:

@@ -91,20 +91,22 @@ class Settings(BaseSettings):
         problems = []
         if self.secret_key == DEFAULT_SECRET:
             problems.append(
-                "XPROF_HUB_SECRET_KEY is the default. Set it to a long random value, the same for every front "
-                f"end and worker, for example: {secrets.token_urlsafe(32)}"
+                "XPROF_HUB_SECRET_KEY is the default. Set it to a long random value, the same for every "
+                f"front end and worker, for example: {secrets.token_urlsafe(32)}"
             )
         if self.auth == "dev":
             problems.append("XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token.")
         if not self.database_url:
-            problems.append("XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends.")
+            problems.append(
+                "XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends."
+            )
         return problems
 
     def problems_with_binding(self) -> list[str]:
         """Why this configuration must not listen on its address; empty when it may."""
         if self.auth == "dev" and self.host not in LOOPBACK:
             return [
-                f"XPROF_HUB_AUTH=dev trusts every caller and so may listen on this machine only, not on {self.host}. "
-                "Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
+                "XPROF_HUB_AUTH=dev trusts every caller and so may listen on this machine only, not on "
+                f"{self.host}. Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
             ]
         return []

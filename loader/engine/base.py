@@ -14,6 +14,9 @@ from typing import Protocol
 XPROF_VERSION = "2.24.2"
 """The one version of xprof that answers and cache keys depend on (pinned in pyproject.toml)."""
 
+ENGINE_VERSION = f"xprof-{XPROF_VERSION}"
+"""How keys name the engine; front ends build keys too and never load XProf."""
+
 OptionValue = str | int | bool
 
 

@@ -1,0 +1,185 @@
+"""What a conversion leaves behind for other tools: op_stats, the trace's SSTABLE set, HLO modules.
+
+An artifact set is published whole or not at all, under a key that names engine, hosts and generations, and is
+never changed afterwards; the first one published stays. It is portable between workers (facts: engine.md),
+so that a fresh worker answers the next tool or zoom without the profile.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from loader.errors import ErrorCode, LoaderError
+
+MANIFEST = "manifest.json"
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a set holds.
+
+    Attributes:
+        files: name and size in bytes of each file.
+        warnings: sentences about the profile that every answer made from the set repeats.
+    """
+
+    files: tuple[tuple[str, int], ...]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[Path], warnings: Sequence[str]) -> Manifest:
+        """The manifest of files that lie on this disk."""
+        return cls(tuple((path.name, path.stat().st_size) for path in files), tuple(warnings))
+
+    def to_json(self) -> str:
+        """As kept beside the files."""
+        return json.dumps({"files": self.files, "warnings": self.warnings})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Manifest:
+        """Reads `to_json`'s text.
+
+        Raises:
+            ValueError: it is not a manifest, or names a file outside its set.
+        """
+        fields = json.loads(text)
+        try:
+            files = tuple((str(name), int(size)) for name, size in fields["files"])
+            warnings = tuple(str(text) for text in fields["warnings"])
+        except (KeyError, TypeError) as problem:
+            raise ValueError(f"not a manifest: {problem}") from problem
+        if any("/" in name or name in {"", ".", "..", MANIFEST} for name, _ in files):
+            raise ValueError("a manifest names a file outside its set")
+        return cls(files, warnings)
+
+
+class ArtifactStore(Protocol):
+    """A place for artifact sets. A damaged or unreachable set counts as missing."""
+
+    def contains(self, key: str) -> bool:
+        """Whether the set is there."""
+
+    def fetch(self, key: str, directory: Path) -> Manifest | None:
+        """Places the set's files in the directory; None, and no file, when there is no whole set."""
+
+    def publish(self, key: str, files: Sequence[Path], warnings: Sequence[str]) -> None:
+        """Keeps copies of the files as a set, unless there is one already."""
+
+
+def place(source: Path, target: Path) -> None:
+    """Puts a file that must not change where a conversion can read it.
+
+    As root the conversion runs under another user, which can't write a file that it does not own: a hard link
+    is enough. Otherwise it gets a copy, for it could change what it owns.
+    """
+    if os.geteuid() == 0:
+        try:
+            os.link(source, target)
+            return
+        except OSError as problem:  # another file system
+            logger.debug("copying instead of linking: %s", problem)
+    shutil.copyfile(source, target)
+    target.chmod(0o444)
+
+
+def whole(directory: Path, manifest: Manifest) -> bool:
+    """Whether every file of the manifest lies in the directory with its size."""
+    try:
+        return all((directory / name).stat().st_size == size for name, size in manifest.files)
+    except OSError:
+        return False
+
+
+class DirectoryArtifacts:
+    """Artifact sets in a directory, least recently used sets removed above a size."""
+
+    def __init__(self, directory: Path, max_bytes: int) -> None:
+        self._directory = directory
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        directory.mkdir(parents=True, exist_ok=True, mode=0o755)
+
+    def contains(self, key: str) -> bool:
+        """Whether the set is there."""
+        return self._read(key) is not None
+
+    def fetch(self, key: str, directory: Path) -> Manifest | None:
+        """Places the files in the directory."""
+        manifest = self._read(key)
+        if manifest is None:
+            return None
+        try:
+            for name, _ in manifest.files:
+                place(self._directory / key / name, directory / name)
+            os.utime(self._directory / key)
+        except FileNotFoundError:  # removed meanwhile to make room
+            for name, _ in manifest.files:
+                (directory / name).unlink(missing_ok=True)
+            return None
+        return manifest
+
+    def publish(self, key: str, files: Sequence[Path], warnings: Sequence[str]) -> None:
+        """Copies the files beside the set's place, then renames."""
+        if self.contains(key):
+            return
+        draft = self._directory / f".{uuid.uuid4().hex}.draft"
+        draft.mkdir(mode=0o755)
+        try:
+            for path in files:
+                shutil.copyfile(path, draft / path.name)
+                (draft / path.name).chmod(0o444)
+            (draft / MANIFEST).write_text(Manifest.of(files, warnings).to_json())
+            shutil.rmtree(
+                self._directory / key, ignore_errors=True
+            )  # only a damaged one can be there
+            draft.rename(self._directory / key)
+        except OSError as problem:
+            if not self.contains(key):
+                raise LoaderError(
+                    ErrorCode.INTERNAL,
+                    "The cache of artifacts can't be written; its disk may be full.",
+                ) from problem
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        with self._lock:
+            self._make_room(keep=key)
+
+    def _read(self, key: str) -> Manifest | None:
+        folder = self._directory / key
+        try:
+            manifest = Manifest.from_json((folder / MANIFEST).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as problem:
+            logger.warning("a damaged artifact set is ignored: %s", problem)
+            return None
+        return manifest if whole(folder, manifest) else None
+
+    def _make_room(self, keep: str) -> None:
+        """Removes least recently used sets until a tenth of the space is free, if it is too little."""
+        sets = []
+        for folder in self._directory.glob("[0-9a-f]*"):
+            try:
+                size = sum(path.stat().st_size for path in folder.iterdir())
+                sets.append((folder.stat().st_mtime, size, folder))
+            except FileNotFoundError:
+                continue
+        total = sum(size for _, size, _ in sets)
+        if total <= self._max_bytes:
+            return
+        for _, size, folder in sorted(sets):
+            if total <= self._max_bytes * 0.9:
+                break
+            if folder.name != keep:
+                shutil.rmtree(folder, ignore_errors=True)
+                total -= size

@@ -1,0 +1,274 @@
+"""One conversion from start to end: fetch, inspect, convert in a child, keep what it left behind.
+
+Works in a private directory that is removed afterwards whatever happens. It reads the user's files and never
+writes beside them. What to convert, and whether somebody else is already at it, is `loader.service`'s matter.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import zstandard
+
+from loader.artifacts import ArtifactStore, Manifest, place
+from loader.catalog import HostFile
+from loader.engine.base import Converted, Engine, Job, Limits
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import ToolRequest
+from loader.results import ResultHeader
+from loader.storage.base import XPLANE_SUFFIX, StoredFile
+from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
+
+_MODULE_SUFFIX = ".hlo_proto.pb"
+_OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
+_ZSTD_LEVEL = 3
+
+Keep = Callable[[ResultHeader, Path], None]
+"""Given the header and the zstd body of an answer; the body's file is gone afterwards."""
+
+Inspect = Callable[[Path, StoredFile], tuple[str, ...]]
+"""Looks a downloaded profile over; answers with warnings, raises `LoaderError` when it can't be used."""
+
+
+class Workspace(Protocol):
+    """Disk space for downloads and for running conversions (loader.scratch)."""
+
+    def fetch(self, files: Sequence[StoredFile]) -> AbstractContextManager[list[Path]]:
+        """The files on this disk, in the order asked for, kept while the context lasts."""
+
+    def job_directory(self) -> AbstractContextManager[Path]:
+        """A private directory for one job."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request with everything that was looked up for it.
+
+    Attributes:
+        request: what was asked.
+        tool: its row in the table.
+        files: the chosen hosts' files, sorted by host.
+        key: of the answer.
+        artifact_key: of the artifact set that the tool shares, or None.
+    """
+
+    request: ToolRequest
+    tool: Tool
+    files: tuple[HostFile, ...]
+    key: str
+    artifact_key: str | None
+
+
+@dataclass(frozen=True)
+class ConversionRecord:
+    """What a conversion cost, for metrics.
+
+    Attributes:
+        tool: XProf's name of the tool.
+        source: `profile`, or `artifact` when no profile was read.
+        outcome: `ok` or an error code.
+        converted: cost of the child, None when it gave no answer.
+    """
+
+    tool: str
+    source: str
+    outcome: str
+    converted: Converted | None
+
+
+class Converter:
+    """Runs plans, a bounded number at once."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        workspace: Workspace,
+        artifacts: ArtifactStore,
+        inspect: Inspect,
+        limits: Limits,
+        slots: int,
+        record: Callable[[ConversionRecord], None],
+        produced_files: Callable[[Path, Sequence[str]], list[Path]],
+    ) -> None:
+        self._engine = engine
+        self._workspace = workspace
+        self._artifacts = artifacts
+        self._inspect = inspect
+        self._limits = limits
+        self._slots = threading.BoundedSemaphore(slots)
+        self._record = record
+        self._produced_files = produced_files
+
+    @property
+    def engine_version(self) -> str:
+        """Version of the engine, part of every key."""
+        return self._engine.version
+
+    def run(self, plan: Plan, keep: Keep) -> None:
+        """Makes the answer and hands it to `keep`.
+
+        Raises:
+            LoaderError: whatever went wrong, in words.
+        """
+        with ExitStack() as stack:
+            directory = stack.enter_context(self._workspace.job_directory())
+            if plan.tool.name == HEALTH:
+                self._answer_health(plan, directory, keep)
+                return
+            manifest = self._fetch_artifacts(plan, directory)
+            if manifest is not None:
+                try:
+                    self._convert(
+                        plan, directory, plan_hosts(plan), manifest.warnings, keep, "artifact"
+                    )
+                except LoaderError as error:
+                    if error.code not in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}:
+                        raise
+                    # The set may be damaged in a way that sizes don't show: the profile has the last word.
+                    directory = stack.enter_context(self._workspace.job_directory())
+                else:
+                    return
+            hosts, warnings = self._load_profiles(plan, directory)
+            self._convert(plan, directory, hosts, warnings, keep, "profile")
+
+    def _fetch_artifacts(self, plan: Plan, directory: Path) -> Manifest | None:
+        """The shared set in the directory, when there is one and the tool needs no more than that."""
+        if plan.artifact_key is None or plan.tool.name == RUN_TOOLS:
+            return None
+        return self._artifacts.fetch(plan.artifact_key, directory)
+
+    def _load_profiles(
+        self, plan: Plan, directory: Path
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Places the usable profiles in the directory; their hosts, and warnings about the rest."""
+        hosts: list[str] = []
+        warnings: list[str] = []
+        problems: list[LoaderError] = []
+        with self._workspace.fetch([entry.file for entry in plan.files]) as paths:
+            for entry, path in zip(plan.files, paths, strict=True):
+                try:
+                    warnings += self._inspect(path, entry.file)
+                    place(path, directory / f"{_usable_name(entry)}{XPLANE_SUFFIX}")
+                    hosts.append(entry.host)
+                except LoaderError as problem:
+                    problems.append(problem)
+        if problems and (not hosts or plan.request.hosts is not None):
+            raise problems[0]
+        if problems:
+            left_out = "; ".join(f"{problem.file}: {problem.message}" for problem in problems)
+            warnings.insert(0, f"{len(hosts)} of {len(plan.files)} hosts. {left_out}")
+        return tuple(hosts), tuple(warnings)
+
+    def _convert(
+        self,
+        plan: Plan,
+        directory: Path,
+        hosts: tuple[str, ...],
+        warnings: tuple[str, ...],
+        keep: Keep,
+        source: str,
+    ) -> None:
+        """Runs the engine, publishes a new artifact set, and hands over the compressed answer."""
+        request = plan.request
+        if plan.tool.artifact is ArtifactKind.MODULES and request.tool not in _OWN_MODULE_TOOLS:
+            self._make_modules(plan, directory, hosts, warnings)
+        job = Job(directory, hosts, request.tool, request.options, as_csv=request.as_csv)
+        converted = self._run_engine(job, source)
+        if source == "profile":
+            self._publish(plan, directory, hosts, warnings)
+        body = directory / ".answer.zst"
+        raw_size = converted.output.stat().st_size
+        with converted.output.open("rb") as raw, body.open("wb") as packed:
+            zstandard.ZstdCompressor(level=_ZSTD_LEVEL).copy_stream(raw, packed, size=raw_size)
+        header = ResultHeader(converted.content_type, body.stat().st_size, raw_size, warnings)
+        keep(header, body)
+
+    def _make_modules(
+        self, plan: Plan, directory: Path, hosts: tuple[str, ...], warnings: tuple[str, ...]
+    ) -> None:
+        """Extracts the HLO modules unless they are there, and refuses a module that is not among them."""
+        if not any(directory.glob(f"*{_MODULE_SUFFIX}")):
+            self._run_engine(Job(directory, hosts, MODULE_LIST, needs_modules=True), "profile")
+            self._publish(plan, directory, hosts, warnings)
+        module = plan.request.options.get("module_name")
+        names = {
+            path.name.removesuffix(_MODULE_SUFFIX) for path in directory.glob(f"*{_MODULE_SUFFIX}")
+        }
+        if module and module not in names:
+            raise LoaderError(
+                ErrorCode.NOT_FOUND, f"This session has no HLO module called “{str(module)[:200]}”."
+            )
+
+    def _run_engine(self, job: Job, source: str) -> Converted:
+        try:
+            with self._slots:
+                converted = self._engine.convert(job, self._limits)
+        except LoaderError as error:
+            self._record(ConversionRecord(job.tool, source, error.code.value, None))
+            raise
+        self._record(ConversionRecord(job.tool, source, "ok", converted))
+        return converted
+
+    def _publish(
+        self, plan: Plan, directory: Path, hosts: tuple[str, ...], warnings: tuple[str, ...]
+    ) -> None:
+        if plan.artifact_key is None:
+            return
+        files = self._produced_files(directory, hosts)
+        if files:
+            self._artifacts.publish(plan.artifact_key, files, warnings)
+
+    def _answer_health(self, plan: Plan, directory: Path, keep: Keep) -> None:
+        """What the inspection says of each host."""
+        rows = []
+        with self._workspace.fetch([entry.file for entry in plan.files]) as paths:
+            for entry, path in zip(plan.files, paths, strict=True):
+                rows.append(self._health_of(entry, path))
+        raw = json.dumps({"hosts": rows}).encode()
+        body = directory / ".answer.zst"
+        body.write_bytes(zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress(raw))
+        keep(ResultHeader("application/json", body.stat().st_size, len(raw)), body)
+
+    def _health_of(self, entry: HostFile, path: Path) -> dict[str, object]:
+        row: dict[str, object] = {
+            "host": entry.host,
+            "file": entry.file.name,
+            "size": entry.file.size,
+        }
+        try:
+            warnings = self._inspect(path, entry.file)
+            _usable_name(entry)
+        except LoaderError as problem:
+            return {
+                **row,
+                "usable": False,
+                "reason": problem.code.value,
+                "message": problem.message,
+            }
+        return {**row, "usable": True, "warnings": list(warnings)}
+
+
+def plan_hosts(plan: Plan) -> tuple[str, ...]:
+    """The chosen hosts' names."""
+    return tuple(entry.host for entry in plan.files)
+
+
+def _usable_name(entry: HostFile) -> str:
+    """The host's name, when it can be a file's name with XProf's longest ending.
+
+    Raises:
+        LoaderError: TOO_LARGE.
+    """
+    if len(entry.host.encode()) > 200 or "\0" in entry.host or "/" in entry.host:
+        raise LoaderError(
+            ErrorCode.TOO_LARGE,
+            "The host's name is longer than 200 bytes. Rename the file and attach the session again.",
+            entry.file.name,
+        )
+    return entry.host

@@ -1,0 +1,169 @@
+"""Who calls, and whether they may: the dependency that every protected route has.
+
+A route of the API uses `ApiRoute`, which finds the caller before it reads the body, and asks `require` for
+an action. A route that asks for nothing gets no caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+from auth.identity import LOCAL_ADMIN, Principal, identify
+from auth.policy import Action, may
+from server.aip import link_name, run_name, session_name, token_name
+from server.errors import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED, ApiError
+from server.registry.tokens import SqlTokenStore
+from server.services import Services, get_services
+from server.settings import LOOPBACK
+
+MAX_BODY_BYTES = 1 << 20
+"""Most bytes of a request to the API."""
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_STRANGE_SITES = frozenset({"cross-site", "same-site"})
+
+Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+def find_principal(request: Request, services: Services) -> Principal:
+    """The caller of a request; blocks on the database.
+
+    Raises:
+        ApiError: 401 without a working API token; 403 when a browser was led here by another site.
+    """
+    refuse_foreign_site(request)
+    if services.settings.auth == "dev":
+        refuse_foreign_host(request)
+        return LOCAL_ADMIN
+    store = SqlTokenStore(services.database)
+    principal = identify(store, request.headers.get("authorization"), datetime.now(UTC))
+    if principal is None:
+        raise ApiError(
+            UNAUTHENTICATED,
+            "Send a valid API token as 'Authorization: Bearer xpa_...'.",
+            headers={"WWW-Authenticate": 'Bearer realm="xprof-hub"'},
+        )
+    return principal
+
+
+def refuse_foreign_host(request: Request) -> None:
+    """Refuses a request to another name than this machine's own.
+
+    A development server trusts everyone who reaches it. A web page whose name was rebound to 127.0.0.1
+    reaches it too, but can't hide that name.
+
+    Raises:
+        ApiError: 403.
+    """
+    if _hostname(f"//{request.headers.get('host', '')}") not in LOOPBACK:
+        raise ApiError(
+            FORBIDDEN,
+            "With XPROF_HUB_AUTH=dev this server answers to localhost and 127.0.0.1 only.",
+        )
+
+
+def refuse_foreign_site(request: Request) -> None:
+    """Refuses a change that a page of another site made the browser ask for.
+
+    Raises:
+        ApiError: 403.
+    """
+    if request.method in _SAFE_METHODS:
+        return
+    origin = request.headers.get("origin")
+    strange = request.headers.get("sec-fetch-site", "").lower() in _STRANGE_SITES
+    if strange or (origin is not None and _netloc(origin) != request.headers.get("host")):
+        raise ApiError(FORBIDDEN, "This change was asked for by a page of another site.")
+
+
+def require(action: Action) -> Callable[[Request], Principal]:
+    """A dependency that gives the caller, if it may do this to the resource of the request's path."""
+
+    def check(request: Request) -> Principal:
+        principal = getattr(request.state, "principal", None)
+        known = principal if isinstance(principal, Principal) else None
+        if known is None or not may(known, action, _resource(request)):
+            raise ApiError(FORBIDDEN, f"This needs the permission {action.value}.")
+        return known
+
+    return check
+
+
+class ApiRoute(APIRoute):
+    """A route that knows its caller before it reads the body, and reads no more than it should."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, guarded."""
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            services = get_services(request)
+            request.state.principal = await run_in_threadpool(find_principal, request, services)
+            limited = LimitedRequest(request.scope, request.receive)
+            await limited.body()
+            response = await inner(limited)
+            response.headers.setdefault("Cache-Control", "no-store")
+            return response
+
+        return handle
+
+
+class LimitedRequest(Request):
+    """A request whose body is read up to a limit, also when it doesn't say its length."""
+
+    _whole: bytes | None = None
+
+    async def body(self) -> bytes:
+        """The whole body.
+
+        Raises:
+            ApiError: 413, as soon as it is too long.
+        """
+        if self._whole is None:
+            pieces: list[bytes] = []
+            size = 0
+            async for piece in self.stream():
+                size += len(piece)
+                if size > MAX_BODY_BYTES:
+                    raise ApiError(
+                        BODY_TOO_LARGE,
+                        f"The body of a request has at most {MAX_BODY_BYTES} bytes.",
+                        headers={"Connection": "close"},
+                    )
+                pieces.append(piece)
+            self._whole = b"".join(pieces)
+        return self._whole
+
+
+def _resource(request: Request) -> str:
+    """Name of the resource that a path is about; of its collection when it names none."""
+    values = request.path_params
+    if "session" in values:
+        return session_name(values["run"], values["session"])
+    if "run" in values:
+        return run_name(values["run"])
+    if "link" in values:
+        return link_name(values["link"])
+    if "token" in values:
+        return token_name(values["token"])
+    return str(request.url.path).partition("/v1/")[2]
+
+
+def _netloc(url: str) -> str | None:
+    try:
+        return urlsplit(url).netloc or None
+    except ValueError:
+        return None
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None

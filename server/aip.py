@@ -1,0 +1,191 @@
+"""The parts of Google's API Improvement Proposals that every resource shares.
+
+Page tokens (AIP-158), sort orders (AIP-132), field masks (AIP-134), etags (AIP-154) and resource names
+(AIP-122); no route and no resource of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from server.errors import invalid_field
+from server.registry.pages import PageRequest, Position
+
+MAX_PAGE_SIZE = 1000
+DEFAULT_PAGE_SIZE = 50
+MAX_ID_BYTES = 200
+"""Longest id of a run or a session, in bytes of UTF-8."""
+
+_HUMP = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def run_name(run: str) -> str:
+    """Resource name of a run (not percent-encoded)."""
+    return f"machineLearningRuns/{run}"
+
+
+def session_name(run: str, session: str) -> str:
+    """Resource name of a session (not percent-encoded)."""
+    return f"{run_name(run)}/profilerSessions/{session}"
+
+
+def link_name(link: str) -> str:
+    """Resource name of a share link."""
+    return f"shareLinks/{link}"
+
+
+def token_name(token: str) -> str:
+    """Resource name of an API token."""
+    return f"apiTokens/{token}"
+
+
+def check_id(text: str) -> str:
+    """The text, if it can be the id of a run or session.
+
+    Raises:
+        ValueError: with a sentence that says what is wrong with it.
+    """
+    if not text:
+        raise ValueError("An id can't be empty.")
+    if text in {".", ".."} or "/" in text:
+        raise ValueError("An id can't hold a slash, nor be '.' or '..'.")
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in text):
+        raise ValueError("An id can't hold control characters.")
+    if len(text.encode()) > MAX_ID_BYTES:
+        raise ValueError(f"An id has at most {MAX_ID_BYTES} bytes of UTF-8.")
+    return text
+
+
+def page_request(
+    *,
+    size: int,
+    token: str,
+    order_by: str,
+    sortable: Mapping[str, str],
+    context: tuple[str, ...] = (),
+) -> PageRequest:
+    """What a list request asks for.
+
+    Args:
+        size: records wanted; 0 stands for the default, more than the most for the most.
+        token: `nextPageToken` of the page before, or empty.
+        order_by: a field's name, camelCase or snake_case, and ` desc`; empty for newest first.
+        sortable: fields that can be sorted by, camelCase, to the registry's names.
+        context: whatever else the list depends on; a token is good for the same list only.
+
+    Raises:
+        ApiError: naming the parameter.
+    """
+    if size < 0:
+        raise invalid_field("pageSize", "Must not be negative.")
+    field, descending = _order(order_by, sortable)
+    after = decode_page_token(token, (field, str(descending), *context)) if token else None
+    return PageRequest(min(size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE), field, descending, after)
+
+
+def next_page_token(
+    position: Position | None, request: PageRequest, context: tuple[str, ...] = ()
+) -> str:
+    """The token of the page after, empty after the last one."""
+    if position is None:
+        return ""
+    value, key = position
+    kind, text = ("t", value.isoformat()) if isinstance(value, datetime) else ("s", value)
+    mark = _fingerprint((request.field, str(request.descending), *context))
+    raw = json.dumps([mark, kind, text, key], ensure_ascii=True).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def decode_page_token(token: str, context: tuple[str, ...]) -> Position:
+    """The position that a page token holds.
+
+    Raises:
+        ApiError: it is no token of this list.
+    """
+    try:
+        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+        mark, kind, text, key = json.loads(raw)
+        value = datetime.fromisoformat(text) if kind == "t" else str(text)
+        position = (value, int(key))
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise invalid_field("pageToken", "This is no token of a list.") from error
+    naive = isinstance(value, datetime) and value.tzinfo is None
+    if mark != _fingerprint(context) or naive or abs(position[1]) >= 1 << 31:
+        raise invalid_field("pageToken", "This token belongs to another list, order or filter.")
+    return position
+
+
+def masked_fields(mask: str, settable: Iterable[str], sent: Iterable[str]) -> frozenset[str]:
+    """The fields that an update changes, in snake_case.
+
+    Args:
+        mask: `updateMask`: comma-separated names in camelCase or snake_case, `*` for all, or empty for
+            those that the body holds.
+        settable: fields that may be changed, in snake_case.
+        sent: fields that the body holds, in snake_case.
+
+    Raises:
+        ApiError: the mask names something else.
+    """
+    settable = frozenset(settable)
+    if not mask.strip():
+        return settable.intersection(sent)
+    if mask.strip() == "*":
+        return settable
+    fields = frozenset(to_snake(part.strip()) for part in mask.split(","))
+    for field in sorted(fields - settable):
+        known = ", ".join(sorted(to_camel(name) for name in settable))
+        raise invalid_field("updateMask", f"{field!r} can't be changed; these can: {known}.")
+    return fields
+
+
+def expected_etag(*candidates: str | None) -> str | None:
+    """The etag that a client expects, from a body, a parameter or `If-Match`; None for any state.
+
+    Raises:
+        ApiError: it expects two different ones.
+    """
+    found = {_bare(text) for text in candidates if text}
+    found.discard("*")
+    if len(found) > 1:
+        raise invalid_field("etag", "The etag and If-Match differ.")
+    return found.pop() if found else None
+
+
+def to_snake(name: str) -> str:
+    """`displayName` and `display_name` to `display_name`."""
+    return _HUMP.sub("_", name).lower()
+
+
+def to_camel(name: str) -> str:
+    """`display_name` to `displayName`."""
+    first, *others = name.split("_")
+    return first + "".join(part.capitalize() for part in others)
+
+
+def _order(order_by: str, sortable: Mapping[str, str]) -> tuple[str, bool]:
+    if not order_by.strip():
+        return "created", True
+    words = order_by.split()
+    direction = words[1].lower() if len(words) == 2 else "asc"
+    field = sortable.get(to_camel(words[0]))
+    if field is None or len(words) > 2 or direction not in {"asc", "desc"}:
+        known = ", ".join(sortable)
+        raise invalid_field("orderBy", f"Name one of {known}, and 'desc' for descending order.")
+    return field, direction == "desc"
+
+
+def _fingerprint(context: tuple[str, ...]) -> str:
+    return hashlib.sha256(json.dumps(context).encode()).hexdigest()[:8]
+
+
+def _bare(etag: str) -> str:
+    """The etag without the quotes and the weakness mark of HTTP."""
+    return etag.strip().removeprefix("W/").strip('"')

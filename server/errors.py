@@ -1,0 +1,229 @@
+"""Exceptions to HTTP answers: the one table, and the one shape of an error body (Google AIP-193).
+
+No message leaves without passing `auth.tokens.redact`, and a fault of ours says nothing but that it happened:
+the trace goes to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeAlias
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.exceptions import HTTPException
+
+from auth.tokens import redact
+from loader.errors import ErrorCode, LoaderError
+from server.registry.errors import RegistryError, RegistryProblem
+
+ErrorDetail: TypeAlias = dict[str, str]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ErrorAnswer:
+    """How a kind of error is answered.
+
+    Attributes:
+        http: HTTP status.
+        status: canonical name of the error (AIP-193).
+        retry_after: seconds after which asking again may help, or None.
+    """
+
+    http: int
+    status: str
+    retry_after: int | None = None
+
+
+INVALID = ErrorAnswer(400, "INVALID_ARGUMENT")
+UNAUTHENTICATED = ErrorAnswer(401, "UNAUTHENTICATED")
+FORBIDDEN = ErrorAnswer(403, "PERMISSION_DENIED")
+NOT_FOUND = ErrorAnswer(404, "NOT_FOUND")
+EXISTS = ErrorAnswer(409, "ALREADY_EXISTS")
+CONFLICT = ErrorAnswer(409, "ABORTED")
+BODY_TOO_LARGE = ErrorAnswer(413, "INVALID_ARGUMENT")
+UNAVAILABLE = ErrorAnswer(503, "UNAVAILABLE", retry_after=5)
+INTERNAL = ErrorAnswer(500, "INTERNAL")
+
+LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
+    {
+        ErrorCode.INVALID_REQUEST: INVALID,
+        ErrorCode.NOT_FOUND: NOT_FOUND,
+        ErrorCode.BUCKET_NOT_FOUND: NOT_FOUND,
+        ErrorCode.PERMISSION_DENIED: FORBIDDEN,
+        ErrorCode.STORAGE_UNAVAILABLE: UNAVAILABLE,
+        ErrorCode.SOURCE_CHANGED: ErrorAnswer(503, "UNAVAILABLE", retry_after=1),
+        ErrorCode.MALFORMED: ErrorAnswer(422, "FAILED_PRECONDITION"),
+        ErrorCode.TOO_LARGE: ErrorAnswer(413, "FAILED_PRECONDITION"),
+        ErrorCode.ENGINE_REFUSED: ErrorAnswer(422, "FAILED_PRECONDITION"),
+        ErrorCode.ENGINE_CRASHED: ErrorAnswer(422, "FAILED_PRECONDITION"),
+        ErrorCode.OUT_OF_MEMORY: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
+        ErrorCode.TIMED_OUT: ErrorAnswer(504, "DEADLINE_EXCEEDED"),
+        ErrorCode.BUSY: ErrorAnswer(503, "UNAVAILABLE", retry_after=2),
+        ErrorCode.INTERNAL: INTERNAL,
+    }
+)
+"""What each failure of the loader answers."""
+
+_REGISTRY_ANSWERS: Mapping[RegistryProblem, ErrorAnswer] = MappingProxyType(
+    {
+        RegistryProblem.NOT_FOUND: NOT_FOUND,
+        RegistryProblem.ALREADY_EXISTS: EXISTS,
+        RegistryProblem.ETAG_MISMATCH: CONFLICT,
+    }
+)
+
+_HTTP_STATUS_NAMES: Mapping[int, str] = MappingProxyType(
+    {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        405: "UNIMPLEMENTED",
+        413: "INVALID_ARGUMENT",
+        503: "UNAVAILABLE",
+    }
+)
+
+
+class ApiError(Exception):
+    """A request that a route refuses.
+
+    Attributes:
+        answer: status to answer with.
+        message: one sentence for a person.
+        details: machine-readable particulars, such as the field at fault.
+        headers: headers of the answer.
+    """
+
+    def __init__(
+        self,
+        answer: ErrorAnswer,
+        message: str,
+        details: Sequence[ErrorDetail] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.answer = answer
+        self.message = message
+        self.details = tuple(details)
+        self.headers = dict(headers or {})
+
+
+def invalid_field(field: str, description: str) -> ApiError:
+    """The error for a field or parameter whose value can't be used."""
+    detail = {"field": field, "description": description}
+    return ApiError(INVALID, f"{field}: {description}", [detail])
+
+
+def error_response(
+    answer: ErrorAnswer,
+    message: str,
+    details: Sequence[ErrorDetail] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """An error in the API's shape, without tokens."""
+    body = {
+        "code": answer.http,
+        "status": answer.status,
+        "message": redact(message),
+        "details": [{key: redact(value) for key, value in detail.items()} for detail in details],
+    }
+    sent = {"Cache-Control": "no-store", **(headers or {})}
+    if answer.retry_after is not None:
+        sent["Retry-After"] = str(answer.retry_after)
+    return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
+
+
+def loader_error_details(error: LoaderError) -> list[ErrorDetail]:
+    """What a program can read of a loader's error: the reason and, where there is one, the file."""
+    detail = {"reason": error.code.value}
+    if error.file is not None:
+        detail["file"] = error.file
+    return [detail]
+
+
+def loader_error_response(error: LoaderError) -> JSONResponse:
+    """The answer for a failure of the loader."""
+    return error_response(LOADER_ANSWERS[error.code], error.message, loader_error_details(error))
+
+
+def install_error_handlers(app: FastAPI) -> None:
+    """Makes every exception of an app answer in the API's shape."""
+    app.add_exception_handler(ApiError, _on_api_error)
+    app.add_exception_handler(LoaderError, _on_loader_error)
+    app.add_exception_handler(RegistryError, _on_registry_error)
+    app.add_exception_handler(RequestValidationError, _on_validation_error)
+    app.add_exception_handler(HTTPException, _on_http_error)
+    for unavailable in (OperationalError, InterfaceError, PoolTimeoutError):
+        app.add_exception_handler(unavailable, _on_database_error)
+    app.add_exception_handler(Exception, _on_fault)
+
+
+def _on_api_error(_request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, ApiError):
+        raise error
+    return error_response(error.answer, error.message, error.details, error.headers)
+
+
+def _on_loader_error(_request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, LoaderError):
+        raise error
+    return loader_error_response(error)
+
+
+def _on_registry_error(_request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RegistryError):
+        raise error
+    return error_response(_REGISTRY_ANSWERS[error.problem], error.message)
+
+
+def _on_validation_error(_request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    details = [_validation_detail(problem) for problem in error.errors()]
+    message = "; ".join(f"{entry['field']}: {entry['description']}" for entry in details[:3])
+    return error_response(INVALID, message, details)
+
+
+def _validation_detail(problem: Mapping[str, object]) -> ErrorDetail:
+    """Names the field as the client wrote it; never repeats the value."""
+    kind = problem.get("type")
+    if kind == "json_invalid":
+        return {"field": "body", "description": "This is not valid JSON."}
+    location = problem.get("loc")
+    parts = [str(part) for part in location] if isinstance(location, tuple) else []
+    field = ".".join(parts[1:]) or "body"
+    if kind == "extra_forbidden":
+        return {"field": field, "description": "There is no such field."}
+    if kind in {"model_attributes_type", "model_type"}:
+        return {"field": field, "description": "Send a JSON object as application/json."}
+    description = str(problem.get("msg", "This value can't be used.")).removeprefix("Value error, ")
+    return {"field": field, "description": description}
+
+
+def _on_http_error(_request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    messages = {404: "There is nothing at this address.", 405: "This method can't be used here."}
+    answer = ErrorAnswer(error.status_code, _HTTP_STATUS_NAMES.get(error.status_code, "UNKNOWN"))
+    message = messages.get(error.status_code, str(error.detail))
+    return error_response(answer, message, headers=error.headers)
+
+
+def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
+    logger.error("the registry's database does not answer: %s", redact(type(error).__name__))
+    return error_response(UNAVAILABLE, "The registry's database does not answer. Try again.")
+
+
+def _on_fault(_request: Request, _error: Exception) -> JSONResponse:
+    # Starlette raises the error again after this answer, so that the server logs it.
+    return error_response(INTERNAL, "XProf Hub failed at this request. Its log says why.")

@@ -1,0 +1,76 @@
+"""Prometheus metrics of one process, in a registry of their own."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from loader.conversion import ConversionRecord
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+_MEGABYTES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+
+
+class Metrics:
+    """The counters of a front end or a worker; labels never hold names of runs, sessions or hosts."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "xprof_hub_requests",
+            "Requests by route and status",
+            ["route", "status"],
+            registry=self._registry,
+        )
+        self.in_flight = Gauge(
+            "xprof_hub_requests_in_flight", "Requests being answered", registry=self._registry
+        )
+        self.results = Counter(
+            "xprof_hub_results",
+            "Lookups of finished answers by outcome (hit, miss, not_modified)",
+            ["outcome"],
+            registry=self._registry,
+        )
+        self.worker_retries = Counter(
+            "xprof_hub_worker_retries",
+            "Requests sent to another worker after a failure",
+            registry=self._registry,
+        )
+        self.conversions = Counter(
+            "xprof_hub_conversions",
+            "Engine runs by tool, by what was read (profile or artifact) and by outcome",
+            ["tool", "source", "outcome"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "xprof_hub_conversion_seconds",
+            "Wall clock of engine runs",
+            ["source"],
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
+        self._cpu = Counter(
+            "xprof_hub_conversion_cpu_seconds",
+            "CPU time of engine runs",
+            ["source"],
+            registry=self._registry,
+        )
+        self._memory = Histogram(
+            "xprof_hub_conversion_peak_megabytes",
+            "Largest resident size of engine runs",
+            ["source"],
+            buckets=_MEGABYTES,
+            registry=self._registry,
+        )
+
+    def record_conversion(self, record: ConversionRecord) -> None:
+        """Counts one engine run."""
+        self.conversions.labels(record.tool, record.source, record.outcome).inc()
+        if record.converted is not None:
+            self._seconds.labels(record.source).observe(record.converted.seconds)
+            self._cpu.labels(record.source).inc(record.converted.cpu_seconds)
+            self._memory.labels(record.source).observe(record.converted.peak_memory_bytes / 1e6)
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)

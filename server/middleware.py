@@ -1,0 +1,117 @@
+"""What happens to every request: path clean-up, security headers, one log line, metrics.
+
+Plain ASGI, so that streamed answers are never gathered in memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Iterable
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from auth.tokens import redact
+from server.metrics import Metrics
+
+logger = logging.getLogger("xprof_hub.access")
+
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+_HSTS = "max-age=31536000"
+_STRICT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_SLASHES = re.compile(r"//+")
+
+
+class CollapseSlashes:
+    """Treats `//s/TOKEN//data/...`, as XProf's graph viewer writes it, like `/s/TOKEN/data/...`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Changes the path only; the query stays as it is."""
+        if scope["type"] == "http" and "//" in scope["path"]:
+            raw = scope.get("raw_path")
+            scope = {
+                **scope,
+                "path": _SLASHES.sub("/", scope["path"]),
+                "raw_path": re.sub(rb"//+", b"/", raw) if raw else raw,
+            }
+        await self._app(scope, receive, send)
+
+
+class SecurityHeaders:
+    """Adds the headers that every answer carries, without replacing a route's own."""
+
+    def __init__(self, app: ASGIApp, is_tls: bool) -> None:
+        self._app = app
+        self._headers = dict(SECURITY_HEADERS)
+        self._headers["Content-Security-Policy"] = _STRICT_POLICY
+        if is_tls:
+            self._headers["Strict-Transport-Security"] = _HSTS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Adds them to the start of the answer."""
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class Observe:
+    """Counts requests and writes one line for each, with the route and without query or token."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, quiet: Iterable[str]) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._quiet = frozenset(quiet)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Measures from the first byte in to the last byte out."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 500
+        start = time.monotonic()
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            await self._app(scope, receive, send_and_note)
+        finally:
+            self._metrics.in_flight.dec()
+            self._note(scope, status, time.monotonic() - start)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        self._metrics.requests.labels(route, str(status)).inc()
+        if scope["path"] in self._quiet and status < 400:
+            return
+        logger.info(
+            "request",
+            extra={
+                "method": scope["method"],
+                "path": redact(scope["path"]),
+                "status": status,
+                "milliseconds": round(seconds * 1000),
+            },
+        )

@@ -1,0 +1,176 @@
+"""The worker: converts profiles for front ends, and decides nothing about who may see them."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from google.cloud import storage as gcs
+
+from loader.artifacts import ArtifactStore, DirectoryArtifacts
+from loader.conversion import Converter
+from loader.engine.base import Engine, Limits
+from loader.engine.produced import produced_files
+from loader.engine.xprof import XprofEngine, check_pinned
+from loader.errors import ErrorCode, LoaderError
+from loader.flight import Leases, ProcessLeases, RedisLeases
+from loader.gcs_artifacts import GcsArtifacts
+from loader.inspect import inspect_for_conversion
+from loader.redis_results import RedisGuard, RedisResults, connect
+from loader.results import DirectoryResults, OpenResult, ResultStore, TieredResults
+from loader.scratch import Scratch
+from loader.service import Retention, ToolDataService
+from loader.storage.roots import open_storage
+from server.errors import status_of
+from server.metrics import CONTENT_TYPE as METRICS_TYPE
+from server.metrics import Metrics
+from server.middleware import Observe
+from server.settings import Settings
+from server.worker_protocol import (
+    CONTENT_TYPE,
+    TOOL_DATA_PATH,
+    ErrorBody,
+    ToolRequestBody,
+    worker_credential,
+)
+
+_WAITING_REQUESTS = 512
+"""Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
+
+
+@dataclass(frozen=True)
+class WorkerParts:
+    """What one worker consists of."""
+
+    service: ToolDataService
+    engine: Engine
+
+
+def open_results(settings: Settings) -> ResultStore:
+    """The directory on this machine, in front of Redis when there is one."""
+    near = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
+    if not settings.redis_url:
+        return near
+    return TieredResults(near, RedisResults(connect(settings.redis_url), RedisGuard()))
+
+
+def open_artifacts(settings: Settings) -> ArtifactStore:
+    """The shared artifacts, in a bucket or a directory."""
+    root = settings.resolved_cache_root
+    if root.startswith("gs://"):
+        return GcsArtifacts(gcs.Client(), root)
+    return DirectoryArtifacts(Path(root), settings.artifact_bytes)
+
+
+def open_leases(settings: Settings) -> Leases:
+    """Leases among all workers when there is Redis, otherwise in this process."""
+    if settings.redis_url:
+        return RedisLeases(connect(settings.redis_url), RedisGuard())
+    return ProcessLeases()
+
+
+def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
+    """Puts a worker together.
+
+    Raises:
+        RuntimeError: the installed xprof is not the pinned one.
+    """
+    check_pinned()
+    storage = open_storage(settings.storage_roots)
+    artifacts = open_artifacts(settings)
+    engine = XprofEngine()
+    converter = Converter(
+        engine=engine,
+        workspace=Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage),
+        artifacts=artifacts,
+        inspect=inspect_for_conversion,
+        limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
+        slots=settings.conversions or os.cpu_count() or 1,
+        record=metrics.record_conversion,
+        produced_files=produced_files,
+    )
+    service = ToolDataService(
+        storage=storage,
+        results=open_results(settings),
+        artifacts=artifacts,
+        leases=open_leases(settings),
+        converter=converter,
+        retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
+    )
+    return WorkerParts(service, engine)
+
+
+def create_worker_app(settings: Settings) -> FastAPI:
+    """The worker's HTTP application."""
+    metrics = Metrics()
+    parts = build_parts(settings, metrics)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await anyio.to_thread.run_sync(parts.engine.close)
+
+    app = FastAPI(title="XProf Hub worker", lifespan=lifespan, docs_url=None, openapi_url=None)
+    app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
+    _add_health(app, metrics)
+    answer = _answer_with(parts.service, worker_credential(settings.secret_key))
+    app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
+    return app
+
+
+def _answer_with(
+    service: ToolDataService, credential: str
+) -> Callable[[Request, ToolRequestBody], Awaitable[Response]]:
+    limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
+
+    async def tool_data(request: Request, body: ToolRequestBody) -> Response:
+        sent = request.headers.get("authorization", "")
+        if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
+            return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
+        try:
+            result = await anyio.to_thread.run_sync(
+                service.get, body.to_request(), limiter=limiter, abandon_on_cancel=True
+            )
+        except LoaderError as error:
+            return _error(error)
+        return StreamingResponse(_framed(result), media_type=CONTENT_TYPE)
+
+    return tool_data
+
+
+def _error(error: LoaderError) -> JSONResponse:
+    body = ErrorBody(code=error.code, message=error.message, file=error.file)
+    return JSONResponse(body.model_dump(mode="json"), status_of(error.code))
+
+
+def _framed(result: OpenResult) -> Iterator[bytes]:
+    yield result.header.to_bytes()
+    yield from result.pieces
+
+
+def _add_health(app: FastAPI, metrics: Metrics) -> None:
+    @app.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz")
+    async def readyz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/metrics")
+    async def show_metrics() -> Response:
+        return Response(metrics.text(), media_type=METRICS_TYPE)
+
+
+def internal_error() -> LoaderError:
+    """What a caller is told of a fault of ours."""
+    return LoaderError(
+        ErrorCode.INTERNAL, "The worker failed for a reason of its own; it is logged."
+    )

@@ -1,0 +1,63 @@
+"""What front end and worker say to each other.
+
+A POST of a `ToolRequest` as JSON; the answer is a stored result as it lies in the cache: a length-prefixed
+header and the zstd body. A failure is a 4xx or 5xx with the error as JSON. Both sides hold the same secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+from pydantic import BaseModel, ConfigDict
+
+from loader.engine.base import OptionValue
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import ToolRequest
+
+TOOL_DATA_PATH = "/internal/v1/tool-data"
+CONTENT_TYPE = "application/vnd.xprof-hub.result"
+
+
+class ToolRequestBody(BaseModel):
+    """A `ToolRequest` on the wire."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    location: str
+    tool: str
+    hosts: tuple[str, ...] | None
+    options: dict[str, OptionValue]
+    as_csv: bool
+
+    @classmethod
+    def of(cls, request: ToolRequest) -> ToolRequestBody:
+        """For sending."""
+        return cls(
+            location=request.location,
+            tool=request.tool,
+            hosts=request.hosts,
+            options=dict(request.options),
+            as_csv=request.as_csv,
+        )
+
+    def to_request(self) -> ToolRequest:
+        """As received."""
+        return ToolRequest(self.location, self.tool, self.hosts, self.options, self.as_csv)
+
+
+class ErrorBody(BaseModel):
+    """A `LoaderError` on the wire."""
+
+    code: ErrorCode
+    message: str
+    file: str | None
+
+    def to_error(self) -> LoaderError:
+        """As received."""
+        return LoaderError(self.code, self.message, self.file)
+
+
+def worker_credential(secret_key: str) -> str:
+    """The bearer credential that proves a front end to a worker; the secret itself never travels."""
+    return hmac.new(secret_key.encode(), b"front end to worker", hashlib.sha256).hexdigest()

@@ -1,0 +1,227 @@
+"""Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
+
+The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
+that does not answer is passed over for a moment and the request goes to the next. Nothing is retried once
+bytes of an answer have gone out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import socket
+import struct
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import ToolRequest
+from loader.results import ResultHeader
+from server.worker_protocol import TOOL_DATA_PATH, ErrorBody, ToolRequestBody
+
+_RESOLVE_SECONDS = 5.0
+_EJECT_SECONDS = 3.0
+_TRIES = 4
+_RETRY_PAUSE_SECONDS = 0.5
+_PREFIX = struct.Struct(">I")
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WorkerAnswer:
+    """An answer that is being received.
+
+    Attributes:
+        header: what is known of it.
+        pieces: the zstd body; must be read to its end or closed.
+    """
+
+    header: ResultHeader
+    pieces: AsyncIterator[bytes]
+
+
+class WorkerAddresses:
+    """The addresses of workers: fixed URLs, or one name that stands for several addresses."""
+
+    def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._urls = tuple(url.rstrip("/") for url in urls)
+        self._clock = clock
+        self._resolved: tuple[float, tuple[str, ...]] = (float("-inf"), ())
+        self._ejected: dict[str, float] = {}
+
+    async def ranked(self, name: str) -> list[str]:
+        """All addresses, the best for this name first, those that just failed last."""
+        addresses = await self._addresses()
+        now = self._clock()
+        return sorted(
+            addresses,
+            key=lambda url: (self._ejected.get(url, 0.0) > now, _score(url, name)),
+        )
+
+    def eject(self, url: str) -> None:
+        """Puts an address at the end of the line for a moment."""
+        self._ejected[url] = self._clock() + _EJECT_SECONDS
+
+    async def _addresses(self) -> tuple[str, ...]:
+        checked, addresses = self._resolved
+        if self._clock() - checked < _RESOLVE_SECONDS:
+            return addresses
+        found: list[str] = []
+        for url in self._urls:
+            found += await _resolve(url)
+        self._resolved = (self._clock(), tuple(dict.fromkeys(found)))
+        return self._resolved[1]
+
+
+def _score(url: str, name: str) -> bytes:
+    return hashlib.sha256(f"{url}\n{name}".encode()).digest()
+
+
+async def _resolve(url: str) -> list[str]:
+    """One URL per address that an `http` name has; other URLs as they are."""
+    parts = urlsplit(url)
+    if parts.scheme != "http" or parts.hostname is None:
+        return [url]
+    try:
+        rows = await asyncio.get_running_loop().getaddrinfo(
+            parts.hostname, parts.port or 80, type=socket.SOCK_STREAM
+        )
+    except socket.gaierror as problem:
+        logger.warning("the name of the workers can't be resolved: %s", problem)
+        return [url]
+    addresses = sorted(
+        {str(row[4][0]) for row in rows if row[0] in {socket.AF_INET, socket.AF_INET6}}
+    )
+    if len(addresses) <= 1 or parts.hostname == "localhost":
+        return [url]
+    port = parts.port or 80
+    return [
+        urlunsplit(
+            (
+                "http",
+                f"[{address}]:{port}" if ":" in address else f"{address}:{port}",
+                parts.path,
+                "",
+                "",
+            )
+        )
+        for address in addresses
+    ]
+
+
+class Workers:
+    """Asks workers for tool data."""
+
+    def __init__(
+        self,
+        addresses: WorkerAddresses,
+        credential: str,
+        timeout_seconds: float,
+        on_retry: Callable[[], None],
+    ) -> None:
+        self._addresses = addresses
+        self._on_retry = on_retry
+        self._client = httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {credential}"},
+            timeout=httpx2.Timeout(timeout_seconds, connect=3.0),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            trust_env=False,
+        )
+
+    async def get(self, request: ToolRequest) -> WorkerAnswer:
+        """The answer of the first worker that gives one.
+
+        Raises:
+            LoaderError: the worker's own reason, or STORAGE_UNAVAILABLE-like BUSY when no worker answers.
+        """
+        body = ToolRequestBody.of(request).model_dump()
+        for attempt in range(_TRIES):
+            ranked = await self._addresses.ranked(request.location)
+            if not ranked:
+                break
+            url = ranked[0]
+            try:
+                return await self._ask(url, body)
+            except (httpx2.TransportError, ConnectionError) as problem:
+                logger.warning("worker %s did not answer: %s", url, type(problem).__name__)
+                self._addresses.eject(url)
+                if attempt + 1 < _TRIES:
+                    self._on_retry()
+                    # Another worker at once; the only one gets a moment to come back.
+                    await asyncio.sleep(_RETRY_PAUSE_SECONDS if len(ranked) == 1 else 0)
+        raise LoaderError(
+            ErrorCode.BUSY, "No worker answers at the moment. Try again in a few seconds."
+        )
+
+    async def _ask(self, url: str, body: dict[str, object]) -> WorkerAnswer:
+        request = self._client.build_request("POST", url + TOOL_DATA_PATH, json=body)
+        response = await self._client.send(request, stream=True)
+        if response.status_code != httpx2.codes.OK:
+            text = await response.aread()
+            await response.aclose()
+            raise _error_of(response.status_code, text)
+        pieces = _closing(response)
+        try:
+            return await _read_answer(pieces)
+        except BaseException:
+            await response.aclose()
+            raise
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._client.aclose()
+
+
+def _error_of(status: int, text: bytes) -> Exception:
+    """The worker's error; anything that is not one (a proxy's page) counts as no answer."""
+    try:
+        return ErrorBody.model_validate_json(text).to_error()
+    except ValueError:
+        return ConnectionError(f"status {status}")
+
+
+async def _closing(response: httpx2.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in response.aiter_raw():
+            yield piece
+    finally:
+        await response.aclose()
+
+
+async def _read_answer(pieces: AsyncIterator[bytes]) -> WorkerAnswer:
+    """Reads the header; the rest stays to be read."""
+    buffer = b""
+    needed = _PREFIX.size
+    while True:
+        if len(buffer) >= _PREFIX.size:
+            needed = _PREFIX.size + _PREFIX.unpack_from(buffer)[0]
+        if len(buffer) >= needed > _PREFIX.size:
+            break
+        try:
+            buffer += await anext(pieces)
+        except StopAsyncIteration:
+            raise ConnectionError("the worker's answer ended inside its header") from None
+    try:
+        header = ResultHeader.from_json(buffer[_PREFIX.size : needed])
+    except ValueError as problem:
+        raise ConnectionError(str(problem)) from problem
+    return WorkerAnswer(header, _rest(buffer[needed:], pieces, header.size))
+
+
+async def _rest(first: bytes, pieces: AsyncIterator[bytes], size: int) -> AsyncIterator[bytes]:
+    """The body; a body that ends too early is an error, so that nobody takes it for whole."""
+    received = len(first)
+    if first:
+        yield first
+    async with aclosing(pieces) as rest:  # type: ignore[type-var]
+        async for piece in rest:
+            received += len(piece)
+            yield piece
+    if received != size:
+        raise ConnectionError("the worker's answer ended too early")
