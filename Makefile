@@ -1,0 +1,72 @@
+# XProf Hub for developers. `make demo` needs git, make and Python 3.11 to 3.13, nothing else.
+#   make demo     open a 4-host session in XProf (ARGS="PATH --port N --no-browser")
+#   make test     all tests, with the services that they need (ARGS="-k name")
+#   make lint     ruff, mypy --strict, import-linter
+#   make bench    XProf Hub beside xprof on one session (ARGS="--markdown")
+#   make format   reformat and fix what ruff can fix
+#   make lock     resolve the dependencies again
+#   make clean    remove everything that these made
+# PYTHON=/path/to/python3.12 chooses the Python of a new environment.
+
+VENV ?= .venv
+PYTHON ?=
+ARGS ?=
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+PYTHON_CODE := auth loader server bench tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench format lock clean
+.SUFFIXES:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: $(BIN)/.demo
+	@$(BIN)/xprof-hub demo $(ARGS)
+
+test: $(BIN)/.dev
+	@scripts/test_services.sh
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(BIN)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BIN)/.dev
+	@$(BIN)/python bench/first_open.py $(ARGS)
+
+format: $(BIN)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(BIN)/python:
+	@scripts/make_venv.sh $(VENV) $(PYTHON)
+
+# Packages come from the lock with their hashes; the project itself goes in without any.
+define install
+	@echo "Installing $< into $(VENV) (once, until it changes)"
+	@$(PIP) install --quiet --require-hashes -r $<
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+endef
+
+$(BIN)/.demo: requirements-demo.lock pyproject.toml | $(BIN)/python
+	$(install)
+
+$(BIN)/.dev: requirements.lock pyproject.toml | $(BIN)/python
+	$(install)
+
+# One resolution for 3.11 to 3.13 and every platform; the demo's is the same less the developers' tools.
+UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
+	--generate-hashes --custom-compile-command "make lock" --group build --extra engine
+
+lock: $(BIN)/.dev
+	$(UV_COMPILE) --extra dev pyproject.toml --output-file requirements.lock $(UPGRADE)
+	$(UV_COMPILE) --constraint requirements.lock pyproject.toml --output-file requirements-demo.lock
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out
+	find $(PYTHON_CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
