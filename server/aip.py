@@ -56,11 +56,16 @@ def check_id(text: str) -> str:
         raise ValueError("An id can't be empty.")
     if text in {".", ".."} or "/" in text:
         raise ValueError("An id can't hold a slash, nor be '.' or '..'.")
-    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in text):
+    if has_controls(text):
         raise ValueError("An id can't hold control characters.")
     if len(text.encode()) > MAX_ID_BYTES:
         raise ValueError(f"An id has at most {MAX_ID_BYTES} bytes of UTF-8.")
     return text
+
+
+def has_controls(text: str) -> bool:
+    """Whether a text holds control characters, line breaks among them, or halves of characters."""
+    return any(unicodedata.category(character) in {"Cc", "Cs"} for character in text)
 
 
 def page_request(
@@ -116,8 +121,8 @@ def decode_page_token(token: str, context: tuple[str, ...]) -> Position:
         position = (value, int(key))
     except (binascii.Error, ValueError, TypeError) as error:
         raise invalid_field("pageToken", "This is no token of a list.") from error
-    naive = isinstance(value, datetime) and value.tzinfo is None
-    if mark != _fingerprint(context) or naive or abs(position[1]) >= 1 << 31:
+    forged = value.tzinfo is None if isinstance(value, datetime) else has_controls(value)
+    if mark != _fingerprint(context) or forged or abs(position[1]) >= 1 << 31:
         raise invalid_field("pageToken", "This token belongs to another list, order or filter.")
     return position
 

@@ -1,4 +1,4 @@
-"""Walking through long lists by key: what was there at the start is seen once, whatever is added meanwhile."""
+"""Walking through lists by key: what was there at the start is seen once, whatever is added meanwhile."""
 
 from __future__ import annotations
 

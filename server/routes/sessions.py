@@ -1,0 +1,205 @@
+"""`profilerSessions`: attach a profile in storage to a run, list, read and take off sessions.
+
+A session is a pointer: what lies in storage is looked at when it is attached and each time it is read, and
+is never copied into the registry.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+
+from auth.identity import Principal
+from auth.policy import Action
+from loader.catalog import SessionFiles, find_sessions, host_of, list_session
+from loader.errors import ErrorCode, LoaderError
+from loader.storage.base import Storage
+from server.access import ApiRoute, require
+from server.aip import check_id, expected_etag, next_page_token, page_request, session_name
+from server.errors import INVALID, ApiError, invalid_field
+from server.registry import records, runs, sessions
+from server.routes.runs import SORTABLE, DeleteParameters
+from server.schemas import (
+    ApiModel,
+    EmptyAnswer,
+    ResourceId,
+    Session,
+    SessionHost,
+    SessionList,
+    SortedListParameters,
+)
+from server.services import ServicesDependency
+
+router = APIRouter(
+    prefix="/v1/machineLearningRuns/{run}/profilerSessions",
+    tags=["sessions"],
+    route_class=ApiRoute,
+)
+
+_MOST_NAMED = 20
+
+Reader = Annotated[Principal, Depends(require(Action.SESSIONS_READ))]
+Writer = Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))]
+
+
+class AttachParameters(ApiModel):
+    """Parameters of attaching."""
+
+    profiler_session_id: ResourceId | None = None
+    """Id of the session; the name of its folder or file when it is missing."""
+
+
+@router.post("", response_model_exclude_none=True)
+def attach_session(
+    services: ServicesDependency,
+    principal: Writer,
+    run: ResourceId,
+    parameters: Annotated[AttachParameters, Query()],
+    body: Session,
+) -> Session:
+    """Attaches the profile at `storageFolderUri` to a run.
+
+    The location may be a session's folder, a single `.xplane.pb` file, or a log directory with exactly one
+    session in it.
+    """
+    runs.get_run(services.database, run)
+    files = _only_session(services.storage, body.storage_folder_uri)
+    session_id = parameters.profiler_session_id or _own_name(files.location)
+    new = sessions.NewSession(
+        id=session_id,
+        location=files.location,
+        display_name=body.display_name or session_id,
+        expected_hosts=body.expected_hosts,
+    )
+    now = datetime.now(UTC)
+    created = sessions.create_session(services.database, run, new, creator=principal.name, now=now)
+    return _with_hosts(created, files)
+
+
+@router.get("", response_model_exclude_none=True)
+def list_sessions(
+    services: ServicesDependency,
+    _principal: Reader,
+    run: ResourceId,
+    parameters: Annotated[SortedListParameters, Query()],
+) -> SessionList:
+    """Lists a run's sessions, newest first unless `orderBy` says otherwise, without their hosts."""
+    context = ("sessions", run)
+    request = page_request(
+        size=parameters.page_size,
+        token=parameters.page_token,
+        order_by=parameters.order_by,
+        sortable=SORTABLE,
+        context=context,
+    )
+    page = sessions.list_sessions(services.database, run, request)
+    return SessionList(
+        profiler_sessions=[to_resource(session) for session in page.records],
+        next_page_token=next_page_token(page.next, request, context),
+    )
+
+
+@router.get("/{session}", response_model_exclude_none=True)
+def get_session(
+    services: ServicesDependency,
+    _principal: Reader,
+    run: ResourceId,
+    session: ResourceId,
+    response: Response,
+) -> Session:
+    """Answers one session with the hosts that are in storage now; `problem` says what is wrong with them."""
+    record = sessions.get_session(services.database, run, session)
+    response.headers["ETag"] = f'"{record.etag}"'
+    try:
+        files = list_session(services.storage, record.location)
+    except LoaderError as error:
+        if error.code is ErrorCode.INTERNAL:
+            raise
+        problem = {"hosts": [], "problem": error.message, "problem_reason": error.code.value}
+        return to_resource(record).model_copy(update=problem)
+    return _with_hosts(record, files)
+
+
+@router.delete("/{session}")
+def delete_session(
+    services: ServicesDependency,
+    _principal: Writer,
+    run: ResourceId,
+    session: ResourceId,
+    parameters: Annotated[DeleteParameters, Query()],
+    if_match: Annotated[str | None, Header()] = None,
+) -> EmptyAnswer:
+    """Takes a session off its run and ends its links. The profile in storage is not touched."""
+    etag = expected_etag(parameters.etag, if_match)
+    sessions.delete_session(services.database, run, session, etag=etag, now=datetime.now(UTC))
+    return EmptyAnswer()
+
+
+def to_resource(session: records.ProfilerSession) -> Session:
+    """A session as the API shows it, without a look at storage."""
+    return Session(
+        name=session_name(session.run, session.id),
+        uid=session.uid,
+        etag=session.etag,
+        creator=session.creator,
+        create_time=session.created,
+        update_time=session.updated,
+        display_name=session.display_name,
+        storage_folder_uri=session.location,
+        expected_hosts=session.expected_hosts,
+    )
+
+
+def _with_hosts(record: records.ProfilerSession, files: SessionFiles) -> Session:
+    found: dict[str, object] = {
+        "hosts": [
+            SessionHost(host=entry.host, file=entry.file.name, size_bytes=entry.file.size)
+            for entry in files.hosts
+        ]
+    }
+    if record.expected_hosts is not None and len(files.hosts) < record.expected_hosts:
+        found["problem"] = (
+            f"Only {len(files.hosts)} of {record.expected_hosts} hosts are here so far. "
+            "The others may still be uploading; if the job has ended, look at its logs."
+        )
+        found["problem_reason"] = "missing_hosts"
+    return to_resource(record).model_copy(update=found)
+
+
+def _only_session(storage: Storage, location: str) -> SessionFiles:
+    """The one session at or below a location.
+
+    Raises:
+        LoaderError: it may not be read, or there is none.
+        ApiError: there are several; the details name them.
+    """
+    found = find_sessions(storage, location)
+    if not found:
+        raise LoaderError(
+            ErrorCode.NOT_FOUND,
+            "There is no profile at this location: neither a file ending in .xplane.pb, nor a session in "
+            "plugins/profile below it. Check the address, or wait until the job has uploaded.",
+        )
+    if len(found) > 1:
+        details = [
+            {"field": "storageFolderUri", "description": place} for place in found[:_MOST_NAMED]
+        ]
+        message = f"There are {len(found)} sessions at this location; name one of them."
+        raise ApiError(INVALID, message, details)
+    return list_session(storage, found[0])
+
+
+def _own_name(location: str) -> str:
+    """The session's id by the name of its folder, or of its file without the ending.
+
+    Raises:
+        ApiError: the name can't be an id.
+    """
+    name = location.rstrip("/").rpartition("/")[2]
+    try:
+        return check_id(host_of(name) or name)
+    except ValueError as error:
+        message = f"The folder's name can't be an id. {error} Choose one yourself."
+        raise invalid_field("profilerSessionId", message) from error
