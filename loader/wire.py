@@ -10,22 +10,21 @@ from collections.abc import Iterator
 from enum import StrEnum
 from mmap import mmap
 
-Buffer = bytes | mmap
-
 MAX_LENGTH = (1 << 31) - 1
 """Longest message or string that protobuf implementations read (2 GiB)."""
 
 _MAX_VARINT_BYTES = 10
+_UINT32 = (1 << 32) - 1
+_UINT64 = (1 << 64) - 1
 _MIN_TAG = 8  # field number 0 does not exist
-_MAX_TAG = (1 << 32) - 1
 _VARINT = 0
 _WIDTHS = {_VARINT: None, 1: 8, 2: None, 5: 4}
 """Bytes of a value by wire type; None: told by a number in front of it."""
-_UINT64 = (1 << 64) - 1
+_GROUPS = frozenset({3, 4})
 
 
 class Flaw(StrEnum):
-    """Why bytes are not a message."""
+    """Why bytes can't be walked."""
 
     ENDS_EARLY = "ends early"
     """A value goes on behind the end."""
@@ -35,10 +34,14 @@ class Flaw(StrEnum):
     """A number takes more than ten bytes."""
     TAG = "tag"
     """A field number or wire type that does not exist."""
+    GROUP = "group"
+    """A group; valid but never written by proto3, and text often looks like one."""
+    TOO_MANY = "too many"
+    """More fields than the walker may look at."""
 
 
 class WireError(ValueError):
-    """The bytes are not a protobuf message.
+    """The bytes are not a protobuf message, or one with too many fields.
 
     Attributes:
         flaw: what is wrong.
@@ -49,67 +52,87 @@ class WireError(ValueError):
         self.flaw = flaw
 
 
-def fields(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The fields of the message in `data[start:end]`, in their order.
+class Walker:
+    """Walks the messages in one buffer, up to a number of fields and packed numbers in all.
 
-    Gives `(tag, value, 0)` for a varint and `(tag, first, end)` with the bounds of the content for all
-    others. `tag` is field number and wire type as on the wire (number << 3 | type), so a known number with
-    a foreign type is simply another tag, as it is for protobuf.
-
-    Raises:
-        WireError: at the first byte that is not part of a message. Groups, which proto3 does not have,
-            count as flaws.
+    Args:
+        data: the buffer; positions in all methods count from its start.
+        max_fields: how many fields may be visited before TOO_MANY, which bounds time.
     """
-    position = start
-    while position < end:
-        tag = data[position]
-        position += 1
-        if tag > 0x7F:
-            tag, position = _varint(data, position - 1, end)
-        if tag & 7 not in _WIDTHS or not _MIN_TAG <= tag <= _MAX_TAG:
-            raise WireError(Flaw.TAG)
-        if (width := _WIDTHS[tag & 7]) is None:
-            if position >= end:
-                raise WireError(Flaw.ENDS_EARLY)
-            width = data[position]
+
+    def __init__(self, data: bytes | mmap, max_fields: int) -> None:
+        self.data = data
+        self._left = max_fields
+
+    def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """The fields of the message in `data[start:end]`, in their order.
+
+        Gives `(tag, value, 0)` for a varint and `(tag, first, end)` with the bounds of the content for
+        all others. `tag` is field number and wire type as on the wire (number << 3 | type), so a known
+        number with a foreign type is simply another tag, as it is for protobuf.
+
+        Raises:
+            WireError: at the first byte that is not part of a message.
+        """
+        data, position = self.data, start
+        while position < end:
+            self._left -= 1
+            tag = data[position]
             position += 1
-            if width > 0x7F:
-                width, position = _varint(data, position - 1, end)
-            if tag & 7 == _VARINT:
-                yield tag, width, 0
-                continue
-            if width > MAX_LENGTH:
-                raise WireError(Flaw.LENGTH)
-        first, position = position, position + width
-        if position > end:
-            raise WireError(Flaw.ENDS_EARLY)
-        yield tag, first, position
+            if tag > 0x7F:
+                tag, position = self._varint(position - 1, end)
+                tag &= _UINT32  # as protobuf for C++ does: what it accepts must be seen here
+            if tag & 7 not in _WIDTHS or tag < _MIN_TAG or self._left < 0:
+                raise WireError(self._flaw_of(tag))
+            if (width := _WIDTHS[tag & 7]) is None:
+                if position >= end:
+                    raise WireError(Flaw.ENDS_EARLY)
+                width = data[position]
+                position += 1
+                if width > 0x7F:
+                    width, position = self._varint(position - 1, end)
+                if tag & 7 == _VARINT:
+                    yield tag, width, 0
+                    continue
+                if width > MAX_LENGTH:
+                    raise WireError(Flaw.LENGTH)
+            first, position = position, position + width
+            if position > end:
+                raise WireError(Flaw.ENDS_EARLY)
+            yield tag, first, position
 
+    def numbers(self, start: int, end: int) -> Iterator[int]:
+        """The numbers of a packed repeated field.
 
-def varints(data: Buffer, start: int, end: int) -> Iterator[int]:
-    """The numbers of a packed repeated field.
+        Raises:
+            WireError: ENDS_EARLY, NUMBER or TOO_MANY.
+        """
+        position = start
+        while position < end:
+            self._left -= 1
+            if self._left < 0:
+                raise WireError(Flaw.TOO_MANY)
+            value, position = self._varint(position, end)
+            yield value
 
-    Raises:
-        WireError: ENDS_EARLY or NUMBER.
-    """
-    position = start
-    while position < end:
-        value, position = _varint(data, position, end)
-        yield value
+    def _varint(self, start: int, end: int) -> tuple[int, int]:
+        """One number and the position behind it."""
+        value = shift = 0
+        for position in range(start, min(start + _MAX_VARINT_BYTES, end)):
+            byte = self.data[position]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value & _UINT64, position + 1
+            shift += 7
+        raise WireError(Flaw.NUMBER if end - start >= _MAX_VARINT_BYTES else Flaw.ENDS_EARLY)
+
+    def _flaw_of(self, tag: int) -> Flaw:
+        """Why a tag stops the walk."""
+        if self._left < 0:
+            return Flaw.TOO_MANY
+        return Flaw.GROUP if tag & 7 in _GROUPS and tag >= _MIN_TAG else Flaw.TAG
 
 
 def signed(value: int) -> int:
     """A varint as the int64 that it encodes."""
     return value - (1 << 64) if value >> 63 else value
-
-
-def _varint(data: Buffer, start: int, end: int) -> tuple[int, int]:
-    """One number and the position behind it."""
-    value = shift = 0
-    for position in range(start, min(start + _MAX_VARINT_BYTES, end)):
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value & _UINT64, position + 1
-        shift += 7
-    raise WireError(Flaw.NUMBER if end - start >= _MAX_VARINT_BYTES else Flaw.ENDS_EARLY)
