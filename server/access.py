@@ -17,8 +17,8 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.identity import LOCAL_ADMIN, Principal, identify
 from auth.policy import Action, may
-from server.aip import link_name, run_name, session_name, token_name
 from server.errors import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED, ApiError
+from server.names import link_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, get_services
 from server.settings import LOOPBACK

@@ -1,7 +1,7 @@
 """The parts of Google's API Improvement Proposals that every resource shares.
 
-Page tokens (AIP-158), sort orders (AIP-132), field masks (AIP-134), etags (AIP-154) and resource names
-(AIP-122); no route and no resource of its own.
+Page tokens (AIP-158), sort orders (AIP-132), field masks (AIP-134) and etags (AIP-154); no route and no
+resource of its own.
 """
 
 from __future__ import annotations
@@ -10,62 +10,15 @@ import base64
 import binascii
 import hashlib
 import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from server.errors import invalid_field
+from server.names import has_controls, to_camel, to_snake
 from server.registry.pages import PageRequest, Position
 
 MAX_PAGE_SIZE = 1000
 DEFAULT_PAGE_SIZE = 50
-MAX_ID_BYTES = 200
-"""Longest id of a run or a session, in bytes of UTF-8."""
-
-_HUMP = re.compile(r"(?<!^)(?=[A-Z])")
-
-
-def run_name(run: str) -> str:
-    """Resource name of a run (not percent-encoded)."""
-    return f"machineLearningRuns/{run}"
-
-
-def session_name(run: str, session: str) -> str:
-    """Resource name of a session (not percent-encoded)."""
-    return f"{run_name(run)}/profilerSessions/{session}"
-
-
-def link_name(link: str) -> str:
-    """Resource name of a share link."""
-    return f"shareLinks/{link}"
-
-
-def token_name(token: str) -> str:
-    """Resource name of an API token."""
-    return f"apiTokens/{token}"
-
-
-def check_id(text: str) -> str:
-    """The text, if it can be the id of a run or session.
-
-    Raises:
-        ValueError: with a sentence that says what is wrong with it.
-    """
-    if not text:
-        raise ValueError("An id can't be empty.")
-    if text in {".", ".."} or "/" in text:
-        raise ValueError("An id can't hold a slash, nor be '.' or '..'.")
-    if has_controls(text):
-        raise ValueError("An id can't hold control characters.")
-    if len(text.encode()) > MAX_ID_BYTES:
-        raise ValueError(f"An id has at most {MAX_ID_BYTES} bytes of UTF-8.")
-    return text
-
-
-def has_controls(text: str) -> bool:
-    """Whether a text holds control characters, line breaks among them, or halves of characters."""
-    return any(unicodedata.category(character) in {"Cc", "Cs"} for character in text)
 
 
 def page_request(
@@ -162,17 +115,6 @@ def expected_etag(*candidates: str | None) -> str | None:
     if len(found) > 1:
         raise invalid_field("etag", "The etag and If-Match differ.")
     return found.pop() if found else None
-
-
-def to_snake(name: str) -> str:
-    """`displayName` and `display_name` to `display_name`."""
-    return _HUMP.sub("_", name).lower()
-
-
-def to_camel(name: str) -> str:
-    """`display_name` to `displayName`."""
-    first, *others = name.split("_")
-    return first + "".join(part.capitalize() for part in others)
 
 
 def _order(order_by: str, sortable: Mapping[str, str]) -> tuple[str, bool]:

@@ -143,6 +143,11 @@ def error_response(
     return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
 
 
+def status_of(code: ErrorCode) -> int:
+    """HTTP status of a failure of the loader."""
+    return LOADER_ANSWERS[code].http
+
+
 def loader_error_details(error: LoaderError) -> list[ErrorDetail]:
     """What a program can read of a loader's error: the reason and, where there is one, the file."""
     detail = {"reason": error.code.value}

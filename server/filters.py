@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from server.aip import has_controls, to_camel
 from server.errors import invalid_field
+from server.names import has_controls, to_camel
 from server.registry.runs import RunFilter
 
 _CONDITION = re.compile(

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from auth.identity import Role
-from server.aip import check_id, has_controls
+from server.names import check_id, has_controls
 
 MAX_CONFIG_DEPTH = 16
 """How deep objects and lists in a run's `configs` and `artifacts` may be nested."""

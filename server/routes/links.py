@@ -11,8 +11,9 @@ from auth import links
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import ApiRoute, require
-from server.aip import link_name, next_page_token, page_request, session_name
+from server.aip import next_page_token, page_request
 from server.lifetimes import expiry, state_at
+from server.names import link_name, session_name
 from server.registry.errors import session_not_found
 from server.registry.links import SqlLinkStore
 from server.registry.sessions import get_session

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import ApiRoute, require
-from server.aip import expected_etag, masked_fields, next_page_token, page_request, run_name
+from server.aip import expected_etag, masked_fields, next_page_token, page_request
 from server.errors import invalid_field
 from server.filters import parse_run_filter
+from server.names import run_name
 from server.registry import records, runs
 from server.schemas import (
     ApiModel,

@@ -17,8 +17,9 @@ from loader.catalog import SessionFiles, find_sessions, host_of, list_session
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
 from server.access import ApiRoute, require
-from server.aip import check_id, expected_etag, next_page_token, page_request, session_name
+from server.aip import expected_etag, next_page_token, page_request
 from server.errors import INVALID, ApiError, invalid_field
+from server.names import check_id, session_name
 from server.registry import records, runs, sessions
 from server.routes.runs import SORTABLE, DeleteParameters
 from server.schemas import (

@@ -11,8 +11,9 @@ from auth import identity
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import ApiRoute, require
-from server.aip import next_page_token, page_request, token_name
+from server.aip import next_page_token, page_request
 from server.lifetimes import expiry, state_at
+from server.names import token_name
 from server.registry.tokens import SqlTokenStore
 from server.schemas import (
     ApiToken,

@@ -1,0 +1,1 @@
+"""The commands of `xprof-hub` that talk to a running hub."""

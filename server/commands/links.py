@@ -1,0 +1,60 @@
+"""`xprof-hub links`: list and revoke share links."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from server.client import DEFAULT_URL
+from server.commands.console import (
+    JsonOption,
+    TokenOption,
+    UrlOption,
+    connected,
+    last_part,
+    moment,
+    print_json,
+    print_table,
+)
+
+app = typer.Typer(help="Share links. `xprof-hub share` makes them.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_(
+    url: UrlOption = DEFAULT_URL, token: TokenOption = "", as_json: JsonOption = False
+) -> None:
+    """List links, newest first; a link's address is shown only when it is made."""
+    with connected(url, token) as client:
+        found = list(client.list_links())
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            link.uid,
+            link.state.lower(),
+            link.session.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1),
+            moment(link.expire_time, "never"),
+            str(link.opens),
+            link.creator,
+            " ".join(link.note.split()),
+        )
+        for link in found
+    ]
+    print_table(("LINK", "STATE", "RUN/SESSION", "EXPIRES", "OPENS", "CREATOR", "NOTE"), rows)
+
+
+@app.command()
+def revoke(
+    link: Annotated[str, typer.Argument(help="Id of the link, as `links list` shows it.")],
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Revoke a link: it opens nothing any more."""
+    with connected(url, token) as client:
+        ended = client.revoke_link(last_part(link))
+    if as_json:
+        print_json(ended)
