@@ -45,27 +45,28 @@ format: $(BIN)/.dev
 $(BIN)/python:
 	@scripts/make_venv.sh $(VENV) $(PYTHON)
 
-# Packages come from the lock with their hashes; the project itself goes in without any.
+# Packages come from the locks with their hashes; the project itself goes in without fetching anything.
 define install
 	@echo "Installing $< into $(VENV) (once, until it changes)"
-	@$(PIP) install --quiet --require-hashes -r $<
-	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@$(PIP) install --quiet --require-hashes -r $< -r requirements-build.lock
+	@$(PIP) install --quiet --no-deps --no-index --no-build-isolation --editable .
 	@touch $@
 endef
 
-$(BIN)/.demo: requirements-demo.lock pyproject.toml | $(BIN)/python
+$(BIN)/.demo: requirements-demo.lock requirements-build.lock pyproject.toml | $(BIN)/python
 	$(install)
 
-$(BIN)/.dev: requirements.lock pyproject.toml | $(BIN)/python
+$(BIN)/.dev: requirements.lock requirements-build.lock pyproject.toml | $(BIN)/python
 	$(install)
 
-# One resolution for 3.11 to 3.13 and every platform; the demo's is the same less the developers' tools.
-UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
-	--generate-hashes --custom-compile-command "make lock" --group build --extra engine
+# One resolution for 3.11 to 3.13 and every platform. The other two locks are parts of the first.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
+	--generate-hashes --custom-compile-command "make lock"
 
 lock: $(BIN)/.dev
-	$(UV_COMPILE) --extra dev pyproject.toml --output-file requirements.lock $(UPGRADE)
-	$(UV_COMPILE) --constraint requirements.lock pyproject.toml --output-file requirements-demo.lock
+	$(COMPILE) $(UPGRADE) --extra engine --extra dev --group build pyproject.toml -o requirements.lock
+	$(COMPILE) --constraint requirements.lock --extra engine pyproject.toml -o requirements-demo.lock
+	$(COMPILE) --constraint requirements.lock --group build -o requirements-build.lock
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out

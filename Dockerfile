@@ -1,0 +1,50 @@
+# One image for the front end and the worker; which of them runs is the command's business.
+#   docker build -t xprof-hub .
+#   docker run xprof-hub serve --only worker
+
+# ---- everything that is needed to install, and stays behind
+FROM python:3.13-slim-bookworm AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_INPUT=1
+WORKDIR /build
+
+# The application's packages, from the lock with their hashes. They change less often than the code.
+COPY requirements-demo.lock ./
+RUN python -m venv --without-pip /opt/xprof-hub \
+    && python -m pip --python /opt/xprof-hub/bin/python install --require-hashes -r requirements-demo.lock
+
+# What builds the wheel goes into this stage's own Python, not into the application's environment.
+COPY requirements-build.lock ./
+RUN python -m pip install --require-hashes -r requirements-build.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY auth/ auth/
+COPY loader/ loader/
+COPY server/ server/
+RUN python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist . \
+    && python -m pip --python /opt/xprof-hub/bin/python install --no-deps --no-index dist/*.whl
+
+# ---- what runs
+FROM python:3.13-slim-bookworm
+LABEL org.opencontainers.image.title="XProf Hub" \
+      org.opencontainers.image.description="Open an XProf profile by a link" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+RUN python -m pip uninstall --yes pip \
+    && useradd --system --uid 10001 --user-group --create-home --home-dir /var/lib/xprof-hub xprof-hub
+COPY --from=build /opt/xprof-hub /opt/xprof-hub
+
+# The image is for a deployment: without a secret, a database and real authentication it refuses to start.
+ENV PATH=/opt/xprof-hub/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    XPROF_HUB_ENVIRONMENT=production \
+    XPROF_HUB_AUTH=token \
+    XPROF_HUB_HOST=0.0.0.0 \
+    XPROF_HUB_PORT=8080 \
+    XPROF_HUB_DATA_DIR=/var/lib/xprof-hub
+
+USER 10001:10001
+WORKDIR /var/lib/xprof-hub
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ['XPROF_HUB_PORT'] + '/healthz', timeout=4)"]
+ENTRYPOINT ["xprof-hub"]
+CMD ["serve"]
