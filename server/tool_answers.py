@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import quote
@@ -33,7 +33,9 @@ WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
 
 
-def read_tool_request(session: SessionFiles, tool_name: str, query: Mapping[str, str]) -> ToolRequest:
+def read_tool_request(
+    session: SessionFiles, tool_name: str, query: Mapping[str, str]
+) -> ToolRequest:
     """What XProf's query means for this session; everything else in it is dropped.
 
     Raises:
@@ -62,7 +64,11 @@ class ToolAnswers:
         return await run_in_threadpool(list_session, self._services.storage, location)
 
     async def respond(
-        self, http: Request, session: SessionFiles, request: ToolRequest, file_name: str | None = None
+        self,
+        http: Request,
+        session: SessionFiles,
+        request: ToolRequest,
+        file_name: str | None = None,
     ) -> Response:
         """The answer as the browser wants it: 304, or the body in its encoding.
 
@@ -109,7 +115,7 @@ class ToolAnswers:
         if stored is not None:
             outcomes.labels("hit").inc()
             header = answer_or_raise(stored).header
-            pieces: AsyncIterator[bytes] = iterate_in_threadpool(stored.pieces)
+            pieces: AsyncGenerator[bytes, None] = iterate_in_threadpool(stored.pieces)
         else:
             outcomes.labels("miss").inc()
             answer = await self._services.workers.get(plan.request)
@@ -119,23 +125,24 @@ class ToolAnswers:
         return header, self._recode(plan, header, pieces, encoding)
 
     async def _recode(
-        self, plan: Plan, header: ResultHeader, pieces: AsyncIterator[bytes], encoding: str
+        self, plan: Plan, header: ResultHeader, pieces: AsyncGenerator[bytes, None], encoding: str
     ) -> AsyncGenerator[bytes, None]:
         """The body in another encoding, kept for the next one who asks for it."""
         recoder = Recoder(encoding)
-        with tempfile.NamedTemporaryFile() as copy:
-            async for piece in pieces:
-                out = await run_in_threadpool(recoder.feed, piece)
+        async with aclosing(pieces):
+            with tempfile.NamedTemporaryFile() as copy:
+                async for piece in pieces:
+                    out = await run_in_threadpool(recoder.feed, piece)
+                    if out:
+                        await run_in_threadpool(copy.write, out)
+                        yield out
+                out = await run_in_threadpool(recoder.finish)
+                copy.write(out)
+                copy.flush()
+                if encoding != IDENTITY:
+                    await run_in_threadpool(self._keep, plan, header, encoding, Path(copy.name))
                 if out:
-                    await run_in_threadpool(copy.write, out)
                     yield out
-            out = await run_in_threadpool(recoder.finish)
-            copy.write(out)
-            copy.flush()
-            if encoding != IDENTITY:
-                await run_in_threadpool(self._keep, plan, header, encoding, Path(copy.name))
-            if out:
-                yield out
 
     def _keep(self, plan: Plan, header: ResultHeader, encoding: str, body: Path) -> None:
         encoded = ResultHeader(
@@ -145,9 +152,10 @@ class ToolAnswers:
         self._services.results.put(encoded_key(plan.key, encoding), encoded, body, ttl)
 
 
-async def _pass_on(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-    async for piece in pieces:
-        yield piece
+async def _pass_on(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(pieces):
+        async for piece in pieces:
+            yield piece
 
 
 def _headers(plan: Plan, encoding: str, file_name: str | None) -> dict[str, str]:

@@ -13,7 +13,7 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -43,7 +43,7 @@ class WorkerAnswer:
     """
 
     header: ResultHeader
-    pieces: AsyncIterator[bytes]
+    pieces: AsyncGenerator[bytes, None]
 
 
 class WorkerAddresses:
@@ -186,7 +186,7 @@ def _error_of(status: int, text: bytes) -> Exception:
         return ConnectionError(f"status {status}")
 
 
-async def _closing(response: httpx2.Response) -> AsyncIterator[bytes]:
+async def _closing(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
     try:
         async for piece in response.aiter_raw():
             yield piece
@@ -194,7 +194,7 @@ async def _closing(response: httpx2.Response) -> AsyncIterator[bytes]:
         await response.aclose()
 
 
-async def _read_answer(pieces: AsyncIterator[bytes]) -> WorkerAnswer:
+async def _read_answer(pieces: AsyncGenerator[bytes, None]) -> WorkerAnswer:
     """Reads the header; the rest stays to be read."""
     buffer = b""
     needed = _PREFIX.size
@@ -214,12 +214,14 @@ async def _read_answer(pieces: AsyncIterator[bytes]) -> WorkerAnswer:
     return WorkerAnswer(header, _rest(buffer[needed:], pieces, header.size))
 
 
-async def _rest(first: bytes, pieces: AsyncIterator[bytes], size: int) -> AsyncIterator[bytes]:
+async def _rest(
+    first: bytes, pieces: AsyncGenerator[bytes, None], size: int
+) -> AsyncGenerator[bytes, None]:
     """The body; a body that ends too early is an error, so that nobody takes it for whole."""
     received = len(first)
     if first:
         yield first
-    async with aclosing(pieces) as rest:  # type: ignore[type-var]
+    async with aclosing(pieces) as rest:
         async for piece in rest:
             received += len(piece)
             yield piece

@@ -1,0 +1,109 @@
+"""The command `xprof-hub`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from server.commands import links, runs, sessions, share, tokens
+from server.settings import Settings
+
+app = typer.Typer(
+    name="xprof-hub",
+    help="Open an XProf profile by a link.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+app.add_typer(runs.app, name="runs")
+app.add_typer(sessions.app, name="sessions")
+app.add_typer(links.app, name="links")
+app.add_typer(tokens.app, name="tokens")
+app.command("share")(share.share)
+
+
+def load_settings() -> Settings:
+    """The settings of the environment; a wrong one ends the program with a sentence that names it."""
+    try:
+        return Settings()
+    except ValidationError as problem:
+        for error in problem.errors():
+            name = "_".join(str(part) for part in error["loc"]).upper()
+            typer.echo(f"XPROF_HUB_{name}: {error['msg']}", err=True)
+        raise typer.Exit(2) from problem
+
+
+@app.command()
+def serve(
+    only: Annotated[
+        str | None, typer.Option(help="Only this part: front or worker.", metavar="front|worker")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+) -> None:
+    """Serve links and the API, and convert profiles; configured by XPROF_HUB_ variables."""
+    from server import serve as serving
+    from server.logs import configure_logs
+
+    if only not in {None, "front", "worker"}:
+        raise typer.BadParameter("must be front or worker", param_hint="--only")
+    part: serving.Part | None = (
+        "front" if only == "front" else "worker" if only == "worker" else None
+    )
+    overrides = {
+        name: value for name, value in (("host", host), ("port", port)) if value is not None
+    }
+    settings = load_settings().model_copy(update=overrides)
+    configure_logs(settings.log_level)
+    serving.stop_on_terminate()
+    try:
+        serving.serve(settings, part=part)
+    except serving.StartError as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(1) from problem
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+
+
+@app.command()
+def demo(
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="A log directory, session directory or .xplane.pb file of yours."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8080,
+    hosts: Annotated[int, typer.Option(min=1, max=64, help="Hosts of the made session.")] = 4,
+    events: Annotated[
+        int, typer.Option(min=1000, max=5_000_000, help="Events of each host.")
+    ] = 20_000,
+    browser: Annotated[bool, typer.Option(help="Open a browser when there is a display.")] = True,
+) -> None:
+    """Serve a realistic multi-host session, or your own, and print a link that opens it."""
+    from server.demo.command import run_demo
+
+    run_demo(path, port, hosts, events, browser)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works here and what is missing."""
+    from server.doctor import print_report
+
+    if not print_report(load_settings()):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
