@@ -185,6 +185,7 @@ class DirectoryResults:
                         for piece in iterate_file(source):
                             target.write(piece)
                 written = target.tell()
+            os.utime(draft, (self._clock(), self._clock()))
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)

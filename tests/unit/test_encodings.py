@@ -1,0 +1,47 @@
+"""Content negotiation after RFC 9110, and recoding checked with the standard decoders."""
+
+import gzip
+
+import brotli
+import pytest
+import zstandard
+
+from loader.encodings import choose_encoding, recode
+
+
+@pytest.mark.parametrize(
+    ("accept", "encoding"),
+    [
+        ("gzip, deflate, br, zstd", "zstd"),
+        ("gzip, deflate, br", "br"),
+        ("gzip", "gzip"),
+        ("GZIP;Q=0.5", "gzip"),
+        ("zstd;q=0, br;q=0.1", "br"),
+        ("deflate", "identity"),
+        ("identity", "identity"),
+        ("*", "zstd"),
+        ("*, zstd;q=0", "br"),
+        ("gzip;q=nonsense", "identity"),
+        ("", "identity"),
+        (None, "identity"),
+    ],
+)
+def test_choice(accept, encoding):
+    assert choose_encoding(accept) == encoding
+
+
+DECODERS = {
+    "zstd": lambda body: zstandard.ZstdDecompressor().decompressobj().decompress(body),
+    "br": brotli.decompress,
+    "gzip": gzip.decompress,
+    "identity": bytes,
+}
+
+
+@pytest.mark.parametrize("encoding", sorted(DECODERS))
+@pytest.mark.parametrize("size", [0, 1, 3_000_000])
+def test_recoded_body_decodes_to_the_same_bytes(encoding, size):
+    raw = (b"profile " * (size // 8 + 1))[:size]
+    stored = zstandard.ZstdCompressor().compress(raw)
+    pieces = [stored[start : start + 1000] for start in range(0, len(stored), 1000)]
+    assert DECODERS[encoding](b"".join(recode(pieces, encoding))) == raw
