@@ -1,0 +1,257 @@
+"""The static files of the page: XProf's, from its installed wheel, and our own.
+
+XProf's scripts are served byte for byte. Its stylesheet loses imports of web fonts, and its trace viewer page
+loses links to other hosts and gains our script. Files are read and compressed once per process; compressed
+copies are kept on disk. XProf's Python package is located, never imported, because importing it would map its
+native library into the front end.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib.util
+import logging
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import brotli
+
+log = logging.getLogger(__name__)
+
+OWN_FILES = Path(__file__).parent / "static"
+
+XPROF_FILES = (
+    "bundle.js",
+    "zone.js",
+    "runtime.js",
+    "styles.css",
+    "material_symbols_outlined.woff2",
+    "materialicons.woff2",
+    "trace_viewer_index.html",
+    "trace_viewer_index.js",
+    "trace_viewer_v2.js",
+    "trace_viewer_v2.wasm",
+)
+"""What the page uses of the wheel; its own index.html is replaced by ours."""
+
+CONTENT_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+
+_COMPRESSED_ALREADY = frozenset({".woff2"})
+_SMALLEST = 512
+"""Bytes below which compression saves nothing worth a header."""
+_LARGE = 400_000
+"""Bytes from which brotli's best quality takes seconds: such files get the next best."""
+
+_FOREIGN_IMPORT = re.compile(rb"""@import\s*(?:url\()?\s*["']?https?:[^;]*;""")
+_FOREIGN_HREF = re.compile(rb"""(<a\b[^>]*?)\s+href="https?://[^"]*\"""")
+
+
+class XprofNotInstalledError(Exception):
+    """XProf's wheel, whose files the page is made of, is not installed."""
+
+
+@dataclass(frozen=True)
+class Representation:
+    """What to send for a file: the bytes, their `Content-Encoding` (None: as is) and `ETag`."""
+
+    body: bytes
+    encoding: str | None
+    etag: str
+
+
+@dataclass(frozen=True)
+class Asset:
+    """One file.
+
+    Attributes:
+        content_type: its media type.
+        body: its bytes, not compressed.
+        etag: a strong entity tag of the body, with quotes.
+        encodings: compressed bytes by `Content-Encoding`; filled in the background after a first start.
+    """
+
+    content_type: str
+    body: bytes
+    etag: str
+    encodings: Mapping[str, bytes] = field(default_factory=dict)
+
+    def represent(self, accept_encoding: str) -> Representation:
+        """The smallest form of the file that an `Accept-Encoding` header allows."""
+        accepted = _accepted(accept_encoding)
+        for encoding in ("br", "gzip"):
+            if encoding in accepted and encoding in self.encodings:
+                etag = f'{self.etag[:-1]}-{encoding}"'
+                return Representation(self.encodings[encoding], encoding, etag)
+        return Representation(self.body, None, self.etag)
+
+
+def _accepted(header: str) -> set[str]:
+    """The encodings that an `Accept-Encoding` header allows; `q=0` forbids one."""
+    accepted = set()
+    for part in header.lower().split(","):
+        name, _, parameters = part.strip().partition(";")
+        if not re.fullmatch(r"\s*q=0(\.0*)?\s*", parameters):
+            accepted.add(name.strip())
+    return accepted
+
+
+def find_xprof_static() -> Path:
+    """The directory of XProf's static files, found without importing XProf.
+
+    Raises:
+        XprofNotInstalledError: there is no such directory.
+    """
+    spec = importlib.util.find_spec("xprof")
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        static = Path(root) / "static"
+        if (static / "bundle.js").is_file():
+            return static
+    raise XprofNotInstalledError(
+        "XProf is not installed, and its page is made of XProf's files. Install xprof-hub[engine]."
+    )
+
+
+def _compress_brotli(body: bytes) -> bytes:
+    quality = 9 if len(body) >= _LARGE else 11
+    compressed: bytes = brotli.compress(body, quality=quality)
+    return compressed
+
+
+def _compress_gzip(body: bytes) -> bytes:
+    return gzip.compress(body, compresslevel=9, mtime=0)
+
+
+_COMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = {
+    "br": _compress_brotli,
+    "gzip": _compress_gzip,
+}
+
+
+class Assets:
+    """All static files by name, with one hash over their content."""
+
+    def __init__(self, files: Mapping[str, bytes], cache: Path) -> None:
+        """Takes the files' bytes by name and the directory of compressed copies."""
+        self._cache = cache
+        self.hash = _hash_of(files)
+        """Changes whenever any file does: part of the path of immutable files."""
+        self._encodings: dict[str, dict[str, bytes]] = {name: {} for name in files}
+        self._assets = {name: self._make(name, body) for name, body in files.items()}
+
+    def _make(self, name: str, body: bytes) -> Asset:
+        served = _point_at_immutable(body, self.hash) if name == "trace_viewer_index.html" else body
+        return Asset(
+            content_type=CONTENT_TYPES[Path(name).suffix],
+            body=served,
+            etag=f'"{hashlib.sha256(served).hexdigest()[:24]}"',
+            encodings=MappingProxyType(self._encodings[name]),
+        )
+
+    def get(self, name: str) -> Asset | None:
+        """The file of that name (`/` between directories), or None."""
+        return self._assets.get(name)
+
+    def names(self) -> Iterator[str]:
+        """The names of all files."""
+        return iter(self._assets)
+
+    def compress(self) -> None:
+        """Compresses every file, or reads the compressed copy from disk. Takes seconds the first time."""
+        self._cache.mkdir(parents=True, exist_ok=True)
+        for name, asset in self._assets.items():
+            if Path(name).suffix in _COMPRESSED_ALREADY or len(asset.body) < _SMALLEST:
+                continue
+            for encoding, compressor in _COMPRESSORS.items():
+                self._encodings[name][encoding] = self._compressed(asset.body, encoding, compressor)
+
+    def start_compressing(self) -> threading.Thread:
+        """Compresses in the background; until a file's turn it is served as it is."""
+        thread = threading.Thread(target=self._compress_or_log, name="compress-assets", daemon=True)
+        thread.start()
+        return thread
+
+    def _compress_or_log(self) -> None:
+        try:
+            self.compress()
+        except OSError as error:
+            # The page works without: a full or read-only disk costs bytes, not answers.
+            log.warning("Static files stay uncompressed: %s", error)
+
+    def _compressed(
+        self, body: bytes, encoding: str, compressor: Callable[[bytes], bytes]
+    ) -> bytes:
+        """The compressed copy from disk, else made now and kept."""
+        path = self._cache / f"{hashlib.sha256(body).hexdigest()}.{encoding}"
+        if path.is_file():
+            return path.read_bytes()
+        compressed = compressor(body)
+        with tempfile.NamedTemporaryFile(dir=self._cache, delete=False) as file:
+            file.write(compressed)
+        # Renaming is atomic: another process never reads half a file.
+        os.replace(file.name, path)  # noqa: PTH105 - Path.replace would need a second Path
+        return compressed
+
+
+def _hash_of(files: Mapping[str, bytes]) -> str:
+    """A hash over names and contents."""
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(f"{name}\0{len(files[name])}\0".encode())
+        digest.update(files[name])
+    return digest.hexdigest()[:16]
+
+
+def _point_at_immutable(page: bytes, asset_hash: str) -> bytes:
+    """Lets the trace viewer's page take its scripts from their immutable place."""
+    assets = f"_assets/{asset_hash}/".encode()
+    return page.replace(
+        b'src="trace_viewer_index.js"', b'src="' + assets + b'trace_viewer_index.js"'
+    ).replace(b'src="trace.js"', b'src="' + assets + b'trace.js"')
+
+
+def _adapt(name: str, body: bytes) -> bytes:
+    """XProf's file as we serve it; scripts stay as they are."""
+    if name == "styles.css":
+        return _FOREIGN_IMPORT.sub(b"", body)
+    if name == "trace_viewer_index.html":
+        linkless = _FOREIGN_HREF.sub(rb"\1", body)
+        return linkless.replace(
+            b"<head>", b'<head><script type="module" src="trace.js"></script>', 1
+        )
+    return body
+
+
+def load_assets(xprof_static: Path, cache: Path) -> Assets:
+    """Reads XProf's files and our own.
+
+    Args:
+        xprof_static: the directory that `find_xprof_static` gives.
+        cache: directory of compressed copies; made when it is missing.
+
+    Raises:
+        XprofNotInstalledError: a file of XProf is missing.
+    """
+    files: dict[str, bytes] = {}
+    for path in sorted(OWN_FILES.rglob("*")):
+        if path.suffix in CONTENT_TYPES:
+            files[path.relative_to(OWN_FILES).as_posix()] = path.read_bytes()
+    for name in XPROF_FILES:
+        try:
+            files[name] = _adapt(name, (xprof_static / name).read_bytes())
+        except FileNotFoundError:
+            raise XprofNotInstalledError(f"XProf's static file {name} is missing.") from None
+    return Assets(files, cache)

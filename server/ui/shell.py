@@ -1,0 +1,212 @@
+"""The pages around XProf: its index, the graph page, and pages that only say something.
+
+Texts may hold names from a profile or a registry: Jinja2 escapes every one. No page has an inline script, so
+`content_security_policy` can forbid them. This module knows no request, no link and no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+PROFILE_PATH = "/data/plugin/profile/"
+"""The path, below a link's prefix, at which XProf's bundle expects to live."""
+
+MODULES = (
+    "paths.js",
+    "links.js",
+    "requests.js",
+    "notice.js",
+    "bar.js",
+    "styles.js",
+    "charts/axischart.js",
+    "charts/datatable.js",
+    "charts/dataview.js",
+    "charts/events.js",
+    "charts/formats.js",
+    "charts/frame.js",
+    "charts/group.js",
+    "charts/histogram.js",
+    "charts/markup.js",
+    "charts/marks.js",
+    "charts/model.js",
+    "charts/piechart.js",
+    "charts/readable.js",
+    "charts/scale.js",
+    "charts/svg.js",
+    "charts/table.js",
+    "charts/zoom.js",
+)
+"""What `boot.js` and `charts/index.js` import: named in the page so that the browser asks for all at once."""
+
+PageKind = Literal["index", "trace", "graph", "message", "data"]
+
+
+@dataclass(frozen=True)
+class ShellPage:
+    """What the index page says and where its files lie.
+
+    Attributes:
+        prefix: path up to but without `/data/plugin/profile`, e.g. `/team/xprof/s/<token>`; may be empty.
+        asset_hash: `Assets.hash`.
+        run: the run's display name.
+        session: the session's name.
+        hosts: how many hosts the session has.
+        expires: until when the link works, in words, e.g. `link works until 3 March`; empty to say nothing.
+        problems: sentences about hosts that can't be shown, if they are known already.
+    """
+
+    prefix: str
+    asset_hash: str
+    run: str
+    session: str
+    hosts: int
+    expires: str = ""
+    problems: tuple[str, ...] = ()
+
+
+@cache
+def _templates() -> Environment:
+    """The templates of this package, escaping everything."""
+    return Environment(
+        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+
+
+@cache
+def _message_style() -> Markup:
+    """The style of message pages, inline: such a page has no link under which files could be served."""
+    return Markup(  # noqa: S704 - our own file
+        resources.files("server.ui").joinpath("static/shell.css").read_text("utf-8")
+    )
+
+
+def base_path(prefix: str) -> str:
+    """Where XProf lives under a link's prefix, with a slash at the end."""
+    return prefix + PROFILE_PATH
+
+
+def asset_path(prefix: str, asset_hash: str) -> str:
+    """Where immutable files lie under a link's prefix, with a slash at the end."""
+    return f"{base_path(prefix)}_assets/{asset_hash}/"
+
+
+def render_index(page: ShellPage) -> str:
+    """The page that holds XProf."""
+    return (
+        _templates()
+        .get_template("index.html")
+        .render(
+            page=page,
+            base=base_path(page.prefix),
+            assets=asset_path(page.prefix, page.asset_hash),
+            modules=MODULES,
+        )
+    )
+
+
+def render_graph(prefix: str, asset_hash: str, kind: Literal["graph", "timeline"]) -> str:
+    """The page that draws a graph; it asks for `graph_data` or `timeline_data` with its own query."""
+    assets = asset_path(prefix, asset_hash)
+    return _templates().get_template("graph.html").render(kind=kind, assets=assets)
+
+
+def render_message(title: str, text: str, next_step: str, details: Sequence[str] = ()) -> str:
+    """A page of words: what is the matter, and what the reader can do.
+
+    Args:
+        title: one short sentence without a full stop.
+        text: what happened.
+        next_step: what the reader can do now.
+        details: sentences about single files.
+    """
+    return (
+        _templates()
+        .get_template("message.html")
+        .render(
+            title=title, text=text, next_step=next_step, details=details, style=_message_style()
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Message:
+    """A page of words, ready for `render`."""
+
+    title: str
+    text: str
+    next_step: str
+
+    def render(self, details: Sequence[str] = ()) -> str:
+        """The page as HTML, with sentences about single files if there are any."""
+        return render_message(self.title, self.text, self.next_step, details)
+
+
+LINK_EXPIRED = Message(
+    "This link has expired",
+    "It was made for a limited time, or the person who shared it has withdrawn it.",
+    "Ask that person for a new link.",
+)
+LINK_UNKNOWN = Message(
+    "There is nothing at this address",
+    "The link may have been cut off when it was copied, or it never existed.",
+    "Check that you have the whole address, up to its last character.",
+)
+SESSION_EMPTY = Message(
+    "This session holds no profile",
+    "Its directory has no file that ends in .xplane.pb.",
+    "If the profile is still being written, wait a minute and reload this page. Otherwise capture it again.",
+)
+SESSION_DAMAGED = Message(
+    "This profile can't be shown",
+    "No host of this session has a file that XProf can read.",
+    "Capture the profile again, or replace the files, and reload this page.",
+)
+STORAGE_PROBLEM = Message(
+    "The profile can't be reached",
+    "The place where it is stored did not answer, or does not let this service read it.",
+    "Reload this page in a minute. If it stays like this, ask whoever runs this service.",
+)
+
+_OWN_PAGE = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "font-src": "'self'",
+    "img-src": "'self' data: blob:",
+    "connect-src": "'self'",
+    "frame-src": "'self'",
+    "worker-src": "'self' blob:",
+    "base-uri": "'self'",
+    "form-action": "'none'",
+    "object-src": "'none'",
+    "frame-ancestors": "'self'",
+}
+
+_POLICIES: dict[PageKind, dict[str, str]] = {
+    "index": _OWN_PAGE,
+    "trace": _OWN_PAGE,
+    # Graphviz is WebAssembly; it needs no eval of text.
+    "graph": {**_OWN_PAGE, "script-src": "'self' 'wasm-unsafe-eval'", "frame-src": "'none'"},
+    "message": {
+        "default-src": "'none'",
+        "style-src": "'unsafe-inline'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    },
+    # Opened by itself, an answer made of a profile's texts must stay inert whatever its type.
+    "data": {"default-src": "'none'", "frame-ancestors": "'self'", "sandbox": ""},
+}
+
+
+def content_security_policy(kind: PageKind) -> str:
+    """The `Content-Security-Policy` of a kind of answer; no kind allows another host or inline scripts."""
+    return "; ".join(f"{name} {value}".strip() for name, value in _POLICIES[kind].items())

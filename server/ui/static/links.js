@@ -1,0 +1,71 @@
+/**
+ * Keeps every link, window and frame that XProf makes under this link's prefix (see paths.js).
+ *
+ * Links to documentation on other hosts stay links, opened apart and without a referrer. Frames of other hosts
+ * (Perfetto) are not loaded.
+ */
+import { insidePrefix } from "./paths.js";
+
+/** The moments at which a reader can see, open or copy a link's address. */
+const MOMENTS = ["pointerover", "focusin", "click", "auxclick", "contextmenu"];
+
+/** Gives a link the address that was meant. */
+function correctLink(link) {
+  const inside = insidePrefix(link.href);
+  if (inside === null) {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer";
+  } else if (new URL(inside, document.baseURI).href !== link.href) {
+    link.href = inside;
+  }
+}
+
+function correctLinksOnUse() {
+  for (const moment of MOMENTS) {
+    const listener = (event) => {
+      const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.hasAttribute("href"));
+      if (link) correctLink(link);
+    };
+    document.addEventListener(moment, listener, { capture: true });
+  }
+}
+
+function correctWindows() {
+  const open = window.open.bind(window);
+  window.open = (address, ...rest) => {
+    const inside = address === undefined ? "" : insidePrefix(String(address));
+    return inside === null ? null : open(inside, ...rest);
+  };
+}
+
+/** What XProf uses of the graph's frame: its location, which it replaces by an address with doubled slashes. */
+function graphWindow(inner) {
+  const replace = (address) => inner.location.replace(insidePrefix(address) ?? "about:blank");
+  return { location: { replace, toString: () => inner.location.href } };
+}
+
+function correctFrames() {
+  const frame = HTMLIFrameElement.prototype;
+  const source = Object.getOwnPropertyDescriptor(frame, "src");
+  Object.defineProperty(frame, "src", {
+    ...source,
+    set(address) {
+      source.set.call(this, insidePrefix(String(address)) ?? "about:blank");
+    },
+  });
+  const content = Object.getOwnPropertyDescriptor(frame, "contentWindow");
+  Object.defineProperty(frame, "contentWindow", {
+    ...content,
+    get() {
+      const inner = content.get.call(this);
+      return inner && this.id === "graph-html" ? graphWindow(inner) : inner;
+    },
+  });
+}
+
+/** Starts to correct links, windows and frames of this page. */
+export function keepLinksInside() {
+  correctLinksOnUse();
+  correctWindows();
+  correctFrames();
+}
