@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Self, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx2
 from pydantic import BaseModel, ValidationError
@@ -28,6 +28,7 @@ from server.schemas import (
     ShareLink,
     ShareLinkList,
 )
+from server.settings import LOOPBACK
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 """Where `xprof-hub serve` listens unless told otherwise."""
@@ -79,7 +80,10 @@ class HubClient:
         """
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._url = url.rstrip("/")
-        self._http = httpx2.Client(headers=headers, timeout=TIMEOUT_SECONDS)
+        # A proxy in the environment knows nothing of this machine's own addresses.
+        self._http = httpx2.Client(
+            headers=headers, timeout=TIMEOUT_SECONDS, trust_env=not _is_loopback(url)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -222,3 +226,10 @@ def _refusal(response: httpx2.Response) -> HubError:
         if detail.get("description") and detail["description"] not in problem.message
     )
     return HubError(problem.message, response.status_code, hints)
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        return urlsplit(url).hostname in LOOPBACK
+    except ValueError:  # no URL at all; the first request says so
+        return False

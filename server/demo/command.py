@@ -11,13 +11,10 @@ import signal
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import quote
 
-import httpx2
 import typer
 from pydantic import ValidationError
 
@@ -25,14 +22,15 @@ from loader.catalog import PROFILE_FOLDER, find_sessions
 from loader.errors import LoaderError
 from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
+from server.client import HubClient, HubError
 from server.demo.session import write_session
 from server.logs import configure_logs
+from server.schemas import NewLink, Run, Session
 from server.serve import StartError, serve, stop_on_terminate
 from server.settings import Settings
 
 RUN = "demo"
 _MOST_LINKS = 20
-_REQUEST_SECONDS = 60.0
 
 
 class DemoError(Exception):
@@ -167,36 +165,20 @@ def share_sessions(url: str, locations: Sequence[str]) -> list[SharedSession]:
     """Creates the demo's run, attaches the sessions and shares each, through the API.
 
     Raises:
-        DemoError: the API refused something.
+        DemoError: the API refused something, or did not answer.
     """
-    with httpx2.Client(base_url=f"{url}/v1/", timeout=_REQUEST_SECONDS, trust_env=False) as api:
-        _post(api, f"machineLearningRuns?machineLearningRunId={RUN}", {"displayName": "Demo"})
-        shared = []
-        for location in locations:
-            name = PurePosixPath(location).name.removesuffix(XPLANE_SUFFIX)
-            sessions = f"machineLearningRuns/{RUN}/profilerSessions"
-            body = {"storageFolderUri": location}
-            _post(api, f"{sessions}?profilerSessionId={quote(name, safe='')}", body)
-            answer = _post(api, f"{sessions}/{quote(name, safe='')}/shareLinks", {})
-            shared.append(SharedSession(name, str(answer["uri"])))
-    return shared
-
-
-def _post(api: httpx2.Client, path: str, body: dict[str, str]) -> dict[str, object]:
-    with _explained():
-        response = api.post(path, json=body)
-        if response.is_error:
-            raise DemoError(str(response.json()["error"]["message"]))
-        answer: dict[str, object] = response.json()
-        return answer
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
     try:
-        yield
-    except httpx2.HTTPError as problem:
-        raise DemoError(f"The demo's own server did not answer: {problem}.") from problem
+        with HubClient(url) as client:
+            client.create_run(Run(display_name="Demo"), RUN)
+            return [_share(client, location) for location in locations]
+    except HubError as problem:
+        raise DemoError(str(problem)) from problem
+
+
+def _share(client: HubClient, location: str) -> SharedSession:
+    name = PurePosixPath(location).name.removesuffix(XPLANE_SUFFIX)
+    client.attach_session(RUN, Session(storage_folder_uri=location), name)
+    return SharedSession(name, client.create_link(RUN, name, NewLink()).uri)
 
 
 def _has_display() -> bool:
