@@ -13,12 +13,15 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from pydantic import TypeAdapter
+
 from server.errors import invalid_field
 from server.names import has_controls, to_camel, to_snake
 from server.registry.pages import PageRequest, Position
 
 MAX_PAGE_SIZE = 1000
 DEFAULT_PAGE_SIZE = 50
+_TOKEN: TypeAdapter[tuple[str, str, str, int]] = TypeAdapter(tuple[str, str, str, int])
 
 
 def page_request(
@@ -69,15 +72,14 @@ def decode_page_token(token: str, context: tuple[str, ...]) -> Position:
     """
     try:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        mark, kind, text, key = json.loads(raw)
-        value = datetime.fromisoformat(text) if kind == "t" else str(text)
-        position = (value, int(key))
-    except (binascii.Error, ValueError, TypeError) as error:
+        mark, kind, text, key = _TOKEN.validate_json(raw)
+        value = datetime.fromisoformat(text) if kind == "t" else text
+    except (binascii.Error, ValueError) as error:
         raise invalid_field("pageToken", "This is no token of a list.") from error
     forged = value.tzinfo is None if isinstance(value, datetime) else has_controls(value)
-    if mark != _fingerprint(context) or forged or abs(position[1]) >= 1 << 31:
+    if mark != _fingerprint(context) or forged or abs(key) >= 1 << 31:
         raise invalid_field("pageToken", "This token belongs to another list, order or filter.")
-    return position
+    return value, key
 
 
 def masked_fields(mask: str, settable: Iterable[str], sent: Iterable[str]) -> frozenset[str]:

@@ -1,0 +1,165 @@
+"""Page tokens, orders, masks, etags and ids as the API Improvement Proposals have them."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+
+import pytest
+
+from server.aip import expected_etag, masked_fields, next_page_token, page_request
+from server.errors import ApiError
+from server.filters import parse_run_filter
+from server.names import check_id, to_camel, to_snake
+from server.registry.pages import PageRequest, Position
+from server.registry.runs import RunFilter
+
+SORTABLE = {"createTime": "created", "displayName": "display_name"}
+SETTABLE = {"display_name", "labels"}
+WHEN = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+
+
+def request(
+    token: str = "", order_by: str = "", size: int = 0, context: tuple[str, ...] = ("a",)
+) -> PageRequest:
+    return page_request(
+        size=size, token=token, order_by=order_by, sortable=SORTABLE, context=context
+    )
+
+
+@pytest.mark.parametrize("position", [(WHEN, 7), ("ü \U0001f600 %", 1)])
+def test_a_page_token_brings_back_its_position(position: Position) -> None:
+    token = next_page_token(position, request(), ("a",))
+    assert token
+    assert request(token=token).after == position
+
+
+def test_the_last_page_has_no_token() -> None:
+    assert next_page_token(None, request()) == ""
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "x",
+        "%%%",
+        "ü",
+        "e30",
+        base64.urlsafe_b64encode(b'["a","t","now",1]').decode(),
+        base64.urlsafe_b64encode(b'["a","s","x",1e999]').decode(),
+        base64.urlsafe_b64encode(b"[" * 4000).decode(),
+    ],
+)
+def test_nonsense_is_no_page_token(token: str) -> None:
+    with pytest.raises(ApiError, match="pageToken"):
+        request(token=token)
+
+
+def test_a_token_is_good_for_its_own_list_only() -> None:
+    token = next_page_token((WHEN, 7), request(), ("a",))
+    with pytest.raises(ApiError, match="another list"):
+        request(token=token, context=("b",))
+    with pytest.raises(ApiError, match="another list"):
+        request(token=token, order_by="createTime")
+
+
+def test_page_sizes_are_bounded() -> None:
+    assert request().size == 50
+    assert request(size=7).size == 7
+    assert request(size=10**30).size == 1000
+    with pytest.raises(ApiError, match="pageSize"):
+        request(size=-1)
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "descending"),
+    [
+        ("", "created", True),
+        ("createTime", "created", False),
+        ("create_time desc", "created", True),
+        ("displayName  DESC", "display_name", True),
+        ("displayName asc", "display_name", False),
+    ],
+)
+def test_orders(text: str, field: str, descending: bool) -> None:
+    found = request(order_by=text)
+    assert (found.field, found.descending) == (field, descending)
+
+
+@pytest.mark.parametrize("text", ["size", "createTime up", "createTime desc, displayName", "a b c"])
+def test_unknown_orders_are_refused(text: str) -> None:
+    with pytest.raises(ApiError, match="orderBy"):
+        request(order_by=text)
+
+
+def test_masks_name_fields_in_either_spelling() -> None:
+    assert masked_fields("displayName", SETTABLE, set()) == {"display_name"}
+    assert masked_fields("display_name, labels", SETTABLE, set()) == SETTABLE
+    assert masked_fields("*", SETTABLE, set()) == SETTABLE
+    assert masked_fields("", SETTABLE, {"labels", "etag"}) == {"labels"}
+
+
+@pytest.mark.parametrize("mask", ["uid", "displayName,", "labels.team", "nothing"])
+def test_masks_of_other_fields_are_refused(mask: str) -> None:
+    with pytest.raises(ApiError, match="updateMask"):
+        masked_fields(mask, SETTABLE, set())
+
+
+def test_etags_come_with_and_without_the_quotes_of_http() -> None:
+    assert expected_etag("abc", '"abc"') == "abc"
+    assert expected_etag("", 'W/"abc"') == "abc"
+    assert expected_etag(None, "*") is None
+    assert expected_etag("", None) is None
+    with pytest.raises(ApiError, match="differ"):
+        expected_etag("abc", '"def"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a", "...", " a ", "a+b%20c&d#e?f,g:h@i", "e\u0301", "\u00e9", "ALL_HOSTS", "ü" * 100, "\\"],
+)
+def test_ids_are_any_text_of_one_line(text: str) -> None:
+    assert check_id(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "..", "a/b", "/", "a\nb", "\0", "\x7f", "\ud800", "ü" * 100 + "a"]
+)
+def test_other_ids_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="id"):
+        check_id(text)
+
+
+def test_field_names_in_both_spellings() -> None:
+    assert to_snake("storageFolderUri") == to_snake("storage_folder_uri") == "storage_folder_uri"
+    assert to_camel("storage_folder_uri") == to_camel("storageFolderUri") == "storageFolderUri"
+
+
+def test_filters_join_equalities() -> None:
+    found = parse_run_filter(
+        'runSet = "a \\"b\\"" AND labels.team=perf AND display_name = "x AND y"'
+    )
+    assert found == RunFilter("x AND y", 'a "b"', (("team", "perf"),))
+    assert parse_run_filter('labels."a.b c" = "v"').labels == (("a.b c", "v"),)
+    assert parse_run_filter(" ") == RunFilter()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "runSet",
+        "runSet =",
+        'size = "1"',
+        'runSet = "a" OR runSet = "b"',
+        'runSet = "a" runSet = "b"',
+        'runSet = "a" AND runSet = "b"',
+        'runSet = "a" AND ',
+        'labels = "a"',
+        'runSet.x = "a"',
+        'runSet = "\\u0000"',
+        'runSet = "a',
+    ],
+)
+def test_other_filters_are_refused(text: str) -> None:
+    with pytest.raises(ApiError, match="filter"):
+        parse_run_filter(text)
