@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth.tokens import redact
@@ -47,6 +48,28 @@ class CollapseSlashes:
                 "raw_path": re.sub(rb"//+", b"/", raw) if raw else raw,
             }
         await self._app(scope, receive, send)
+
+
+class PathPrefix:
+    """Takes the path prefix off, so that routes know nothing of it; what lies outside it is not found."""
+
+    def __init__(self, app: ASGIApp, prefix: str, always: Iterable[str]) -> None:
+        self._app = app
+        self._prefix = prefix
+        self._always = frozenset(always)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands on the shortened path."""
+        if not self._prefix or scope["type"] != "http" or scope["path"] in self._always:
+            await self._app(scope, receive, send)
+            return
+        path = _SLASHES.sub("/", scope["path"])
+        if path != self._prefix and not path.startswith(f"{self._prefix}/"):
+            answer = PlainTextResponse(f"XProf Hub is served under {self._prefix}/.", 404)
+            await answer(scope, receive, send)
+            return
+        shortened = path[len(self._prefix) :] or "/"
+        await self._app({**scope, "path": shortened, "root_path": ""}, receive, send)
 
 
 class SecurityHeaders:

@@ -23,7 +23,7 @@ from loader.encodings import IDENTITY, ZSTD, Recoder, choose_encoding
 from loader.engine.base import ENGINE_VERSION
 from loader.hosts import chosen_hosts
 from loader.keys import ToolRequest, encoded_key
-from loader.results import ResultHeader
+from loader.results import OpenResult, ResultHeader, close_pieces
 from loader.service import answer_or_raise, plan_for
 from loader.tools import ALL_HOSTS, canonical_options, tool_named
 from server.services import Services
@@ -87,8 +87,8 @@ class ToolAnswers:
         if encoding != IDENTITY:
             headers["Content-Encoding"] = encoding
         if http.method == "HEAD":
-            async with aclosing(body):
-                return Response(headers=headers, media_type=header.content_type)
+            await body.aclose()
+            body = _nothing()
         return StreamingResponse(body, headers=headers, media_type=header.content_type)
 
     async def read_json(self, session: SessionFiles, request: ToolRequest) -> object:
@@ -110,18 +110,18 @@ class ToolAnswers:
             ready = await run_in_threadpool(results.open, encoded_key(plan.key, encoding))
             if ready is not None:
                 outcomes.labels("hit").inc()
-                return ready.header, _pass_on(iterate_in_threadpool(ready.pieces))
+                return ready.header, _stored(ready)
         stored = await run_in_threadpool(results.open, plan.key)
         if stored is not None:
             outcomes.labels("hit").inc()
             header = answer_or_raise(stored).header
-            pieces: AsyncGenerator[bytes, None] = iterate_in_threadpool(stored.pieces)
+            pieces: AsyncGenerator[bytes, None] = _stored(stored)
         else:
             outcomes.labels("miss").inc()
             answer = await self._services.workers.get(plan.request)
             header, pieces = answer.header, answer.pieces
         if encoding == ZSTD:
-            return header, _pass_on(pieces)
+            return header, pieces
         return header, self._recode(plan, header, pieces, encoding)
 
     async def _recode(
@@ -152,10 +152,19 @@ class ToolAnswers:
         self._services.results.put(encoded_key(plan.key, encoding), encoded, body, ttl)
 
 
-async def _pass_on(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(pieces):
-        async for piece in pieces:
+async def _stored(result: OpenResult) -> AsyncGenerator[bytes, None]:
+    """A stored body, read off the event loop."""
+    try:
+        async for piece in iterate_in_threadpool(result.pieces):
             yield piece
+    finally:
+        close_pieces(result)
+
+
+async def _nothing() -> AsyncGenerator[bytes, None]:
+    """No body, and no statement of its length: that of the answer to GET is not known yet."""
+    return
+    yield b""
 
 
 def _headers(plan: Plan, encoding: str, file_name: str | None) -> dict[str, str]:

@@ -19,14 +19,15 @@ from loader.conversion import Converter
 from loader.engine.base import Engine, Limits
 from loader.engine.produced import produced_files
 from loader.engine.xprof import XprofEngine, check_pinned
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import LoaderError
 from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
-from loader.inspect import inspect_for_conversion
+from loader.inspect import inspect_profile
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, OpenResult, ResultStore, TieredResults
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
+from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
 from server.errors import status_of
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
@@ -90,7 +91,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         engine=engine,
         workspace=Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage),
         artifacts=artifacts,
-        inspect=inspect_for_conversion,
+        inspect=_inspect,
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         slots=settings.conversions or os.cpu_count() or 1,
         record=metrics.record_conversion,
@@ -105,6 +106,10 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
     )
     return WorkerParts(service, engine)
+
+
+def _inspect(path: Path, file: StoredFile) -> tuple[str, ...]:
+    return inspect_profile(path, file.name).warnings
 
 
 def create_worker_app(settings: Settings) -> FastAPI:
@@ -167,10 +172,3 @@ def _add_health(app: FastAPI, metrics: Metrics) -> None:
     @app.get("/metrics")
     async def show_metrics() -> Response:
         return Response(metrics.text(), media_type=METRICS_TYPE)
-
-
-def internal_error() -> LoaderError:
-    """What a caller is told of a fault of ours."""
-    return LoaderError(
-        ErrorCode.INTERNAL, "The worker failed for a reason of its own; it is logged."
-    )

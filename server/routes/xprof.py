@@ -27,7 +27,13 @@ from server.grants import SessionGrant, link_grant
 from server.registry.links import SqlLinkStore
 from server.services import Services, ServicesDependency
 from server.tool_answers import ToolAnswers, read_tool_request
-from server.xprof_pages import asset_response, index_response, page_response, static_response
+from server.xprof_pages import (
+    figure_response,
+    immutable_response,
+    index_response,
+    problem_response,
+    static_response,
+)
 
 XPROF_PATH = "/data/plugin/profile"
 METHODS = ["GET", "HEAD"]
@@ -114,9 +120,9 @@ async def data(grant: Grant, request: Request, services: ServicesDependency) -> 
     query = first_values(request)
     tool = query.get("tag", "")
     if tool == "graph_viewer" and query.get("type") == "graph":
-        return page_response(services, grant, "graph")
+        return figure_response(services, grant, "graph")
     if tool == "memory_viewer" and query.get(_TIMELINE):
-        return page_response(services, grant, "timeline")
+        return figure_response(services, grant, "timeline")
     return await _tool_data(grant, request, services, query)
 
 
@@ -151,7 +157,9 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     session = await answers.list_session(grant.location)
     asked = read_tool_request(session, query.get("tag", ""), query)
     as_table = ToolRequest(asked.location, asked.tool, asked.hosts, asked.options, as_csv=True)
-    name = _UNSAFE_IN_FILE_NAME.sub("_", f"{asked.tool}_{grant.session_name}_{query.get('host', '')}")
+    name = _UNSAFE_IN_FILE_NAME.sub(
+        "_", f"{asked.tool}_{grant.session_name}_{query.get('host', '')}"
+    )
     return await answers.respond(request, session, as_table, f"{name.strip('_')}.csv")
 
 
@@ -194,26 +202,22 @@ def asset(
     content_hash: str, name: str, _grant: Grant, request: Request, services: ServicesDependency
 ) -> Response:
     """A static file under its content's hash, kept by the browser for good."""
-    return asset_response(services, request, content_hash, name)
+    return immutable_response(services, request, content_hash, name)
 
 
 @router.api_route("/{name:path}", methods=METHODS)
-async def page(
-    name: str, grant: Grant, request: Request, services: ServicesDependency
-) -> Response:
+async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
     if name not in {"", "index.html"} and name not in TOOLS:
         return static_response(services, request, name)
-    session: SessionFiles | None
-    problem: LoaderError | None = None
     try:
         session = await ToolAnswers(services).list_session(grant.location)
     except LoaderError as error:
-        session, problem = None, error
+        return problem_response(error)
     if request.method == "GET" and grant.link is not None:
         store = SqlLinkStore(services.database)
         await run_in_threadpool(count_open, store, grant.link, datetime.now(UTC))
-    return index_response(services, request, grant, session, problem)
+    return index_response(services, grant, session)
 
 
 def _small_json(content: object) -> Response:

@@ -76,12 +76,12 @@ def test_least_recently_used_values_make_room(tmp_path):
     keys = [f"{number:02x}" * 32 for number in range(3)]
     for key in keys:
         now[0] += 1
-        put(store, tmp_path, key, b"v" * 30_000, ttl=1000)
+        put(store, tmp_path, key, b"v" * 29_000, ttl=1000)
         store.open(key)
     now[0] += 1
     assert read(store, keys[0]) is not None  # used last
     now[0] += 1
-    put(store, tmp_path, "ff" * 32, b"v" * 30_000, ttl=1000)
+    put(store, tmp_path, "ff" * 32, b"v" * 29_000, ttl=1000)
     assert [read(store, key) is not None for key in keys] == [True, False, True]
     total = sum(path.stat().st_size for path in (tmp_path / "results").glob("*/*"))
     assert total <= 100_000

@@ -1,0 +1,126 @@
+"""The front end: authenticates links and API calls, answers from the cache, asks workers.
+
+`create_app` is the only place that puts the front end's parts together. It never imports XProf's code; the
+static files of XProf's UI are read from the installed package's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Response
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from loader.redis_results import RedisGuard, RedisResults, connect
+from loader.results import DirectoryResults, ResultStore
+from loader.storage.roots import open_storage
+from server import pages
+from server.errors import install_error_handlers
+from server.grants import LinkEndedError
+from server.metrics import CONTENT_TYPE as METRICS_TYPE
+from server.metrics import Metrics
+from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
+from server.registry.database import Database
+from server.routes import links, runs, sessions, tokens, xprof
+from server.services import Services
+from server.settings import Settings
+from server.ui.assets import find_xprof_static, load_assets
+from server.worker_protocol import worker_credential
+from server.workers import WorkerAddresses, Workers
+
+QUIET_PATHS = ("/healthz", "/readyz", "/metrics")
+
+
+def open_results(settings: Settings) -> ResultStore:
+    """Where the front end looks for finished answers."""
+    if settings.redis_url:
+        return RedisResults(connect(settings.redis_url), RedisGuard())
+    return DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
+
+
+def build_services(settings: Settings) -> Services:
+    """Opens what the routes need; the database is brought up to date.
+
+    Raises:
+        XprofNotInstalledError, RegistryUnusableError: XProf's UI or the database can't be used.
+    """
+    database = Database(settings.resolved_database_url)
+    database.migrate()
+    metrics = Metrics()
+    workers = Workers(
+        WorkerAddresses(settings.workers),
+        worker_credential(settings.secret_key),
+        settings.request_seconds,
+        metrics.worker_retries.inc,
+    )
+    assets = load_assets(find_xprof_static(), settings.data_dir / "assets")
+    assets.start_compressing()
+    return Services(
+        settings=settings,
+        database=database,
+        storage=open_storage(settings.storage_roots),
+        results=open_results(settings),
+        workers=workers,
+        metrics=metrics,
+        assets=assets,
+    )
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The front end's HTTP application."""
+    services = build_services(settings)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await services.workers.aclose()
+        await run_in_threadpool(services.database.close)
+
+    app = FastAPI(
+        title="XProf Hub",
+        summary="Runs, profiler sessions and share links.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
+    )
+    app.state.services = services
+    install_error_handlers(app)
+    app.add_exception_handler(LinkEndedError, pages.on_link_ended)
+    _add_operations(app, services)
+    for router in (runs.router, sessions.router, links.router, tokens.router):
+        app.include_router(router)
+    app.include_router(xprof.entry)
+    app.include_router(xprof.router)
+    app.include_router(pages.router)
+    _add_middleware(app, services)
+    return app
+
+
+def _add_middleware(app: FastAPI, services: Services) -> None:
+    """Outermost last: the prefix is taken off first, then slashes are collapsed, then all is observed."""
+    settings = services.settings
+    app.add_middleware(SecurityHeaders, is_tls=settings.base_url.startswith("https://"))
+    app.add_middleware(Observe, metrics=services.metrics, quiet=QUIET_PATHS)
+    app.add_middleware(CollapseSlashes)
+    app.add_middleware(PathPrefix, prefix=settings.path_prefix, always=QUIET_PATHS)
+
+
+def _add_operations(app: FastAPI, services: Services) -> None:
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @app.get("/readyz", include_in_schema=False)
+    async def readyz() -> Response:
+        try:
+            await run_in_threadpool(services.database.ping)
+        except Exception as problem:  # noqa: BLE001 - whatever the driver raises means the same here
+            return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/metrics", include_in_schema=False)
+    async def show_metrics() -> Response:
+        return Response(services.metrics.text(), media_type=METRICS_TYPE)

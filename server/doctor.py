@@ -1,0 +1,81 @@
+"""`xprof-hub doctor`: what works with these settings on this machine, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import redis
+import typer
+from sqlalchemy.exc import SQLAlchemyError
+
+from loader.engine.selftest import try_layers
+from loader.engine.xprof import check_pinned
+from loader.errors import LoaderError
+from loader.redis_results import connect
+from loader.storage.roots import open_storage
+from server.registry.database import Database
+from server.settings import Settings
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was checked.
+
+    Attributes:
+        subject: what it is.
+        is_good: whether it works.
+        remark: what was found, and what to do when it does not work.
+    """
+
+    subject: str
+    is_good: bool
+    remark: str
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Checks everything that a front end and a worker need."""
+    for problem in settings.problems_with_binding():
+        yield Finding("settings", False, problem)
+    if settings.environment == "production":
+        for problem in settings.problems_in_production():
+            yield Finding("settings", False, problem)
+    yield _check("engine", check_pinned, (RuntimeError,))
+    for layer in try_layers(None):
+        yield Finding(f"sandbox {layer.name}", layer.holds, layer.detail)
+    yield _check("database", Database(settings.resolved_database_url).ping, (SQLAlchemyError,))
+    if settings.redis_url:
+        client = connect(settings.redis_url)
+        yield _check("redis", client.ping, (redis.RedisError,))
+    else:
+        yield Finding("redis", True, "not configured; results stay in the data directory")
+    if not settings.storage_roots:
+        yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
+    else:
+        storage = open_storage(settings.storage_roots)
+        for root in settings.storage_roots:
+            yield _check(f"storage {root}", _list_root(storage.list_folders, root), (LoaderError,))
+
+
+def _list_root(list_folders: Callable[[str], object], root: str) -> Callable[[], object]:
+    return lambda: list_folders(root)
+
+
+def _check(
+    subject: str, call: Callable[[], object], failures: tuple[type[Exception], ...]
+) -> Finding:
+    try:
+        call()
+    except failures as problem:
+        return Finding(subject, False, str(problem).splitlines()[0])
+    return Finding(subject, True, "works")
+
+
+def print_report(settings: Settings) -> bool:
+    """Prints all findings; whether all are good."""
+    all_good = True
+    for finding in examine(settings):
+        all_good &= finding.is_good
+        mark = "ok  " if finding.is_good else "FAIL"
+        typer.echo(f"{mark}  {finding.subject}: {finding.remark}")
+    return all_good

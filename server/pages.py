@@ -1,0 +1,41 @@
+"""Pages that belong to no session: the front door, the end of a link, the API's reference."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from server.errors import ErrorAnswer, error_response
+from server.grants import LinkEnd, LinkEndedError
+from server.services import ServicesDependency
+from server.ui.reference import render_front_door, render_reference
+from server.ui.shell import LINK_EXPIRED, LINK_UNKNOWN
+from server.xprof_pages import html_response
+
+router = APIRouter(include_in_schema=False)
+
+_UNKNOWN = ErrorAnswer(404, "NOT_FOUND")
+_ENDED = ErrorAnswer(410, "GONE")
+
+
+@router.get("/")
+def front_door(services: ServicesDependency) -> Response:
+    """Says what this is; lists nothing."""
+    return html_response(render_front_door(services.settings.path_prefix), "message")
+
+
+@router.get("/docs")
+def reference(request: Request, services: ServicesDependency) -> Response:
+    """The API's reference, made from its OpenAPI document."""
+    openapi = request.app.openapi()
+    return html_response(render_reference(openapi, services.settings.path_prefix), "message")
+
+
+def on_link_ended(request: Request, error: Exception) -> Response:
+    """404 for a token that nobody knows, 410 for one whose time is over: the same for every target."""
+    if not isinstance(error, LinkEndedError):
+        raise error
+    unknown = error.end is LinkEnd.UNKNOWN
+    message, answer = (LINK_UNKNOWN, _UNKNOWN) if unknown else (LINK_EXPIRED, _ENDED)
+    if "text/html" in request.headers.get("accept", ""):
+        return html_response(message.render(), "message", answer.http)
+    return error_response(answer, f"{message.title}. {message.next_step}")

@@ -1,0 +1,96 @@
+"""Pages and static files under a link as HTTP answers; what they look like is `server.ui`'s matter."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+
+from loader.catalog import SessionFiles
+from loader.errors import ErrorCode, LoaderError
+from server.errors import status_of
+from server.grants import SessionGrant
+from server.services import Services
+from server.ui.assets import Asset
+from server.ui.shell import (
+    SESSION_DAMAGED,
+    SESSION_EMPTY,
+    STORAGE_PROBLEM,
+    PageKind,
+    ShellPage,
+    content_security_policy,
+    render_figure,
+    render_index,
+)
+
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_REVALIDATE = "no-cache"
+
+
+def html_response(text: str, kind: PageKind, status: int = 200) -> Response:
+    """A page with the policy of its kind; never stored, for it names what the link opens."""
+    headers = {
+        "Content-Security-Policy": content_security_policy(kind),
+        "Cache-Control": "no-store",
+    }
+    return HTMLResponse(text, status, headers)
+
+
+def index_response(services: Services, grant: SessionGrant, session: SessionFiles) -> Response:
+    """XProf's page; instead of it a message when it is plain already that no host can be shown."""
+    if all(entry.file.size == 0 for entry in session.hosts):
+        details = [f"{entry.file.name}: it is empty (0 bytes)." for entry in session.hosts]
+        return html_response(SESSION_DAMAGED.render(details), "message", 422)
+    page = ShellPage(
+        prefix=grant.prefix,
+        asset_hash=services.assets.hash,
+        run=grant.run_name,
+        session=grant.session_name,
+        hosts=len(session.hosts),
+        expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",
+    )
+    return html_response(render_index(page), "index")
+
+
+def problem_response(error: LoaderError) -> Response:
+    """A page of words for a session that can't be listed."""
+    message = SESSION_EMPTY if error.code is ErrorCode.NOT_FOUND else STORAGE_PROBLEM
+    return html_response(message.render([error.message]), "message", status_of(error.code))
+
+
+def figure_response(
+    services: Services, grant: SessionGrant, kind: Literal["graph", "timeline"]
+) -> Response:
+    """The page that draws a graph or the memory timeline."""
+    return html_response(render_figure(grant.prefix, services.assets.hash, kind), "graph")
+
+
+def immutable_response(
+    services: Services, request: Request, content_hash: str, name: str
+) -> Response:
+    """A static file under its content's hash; an old page's hash is not there any more."""
+    asset = services.assets.get(name) if content_hash == services.assets.hash else None
+    return _asset_response(asset, request, name, _IMMUTABLE)
+
+
+def static_response(services: Services, request: Request, name: str) -> Response:
+    """A static file by its plain name, as XProf's scripts ask for it."""
+    return _asset_response(services.assets.get(name), request, name, _REVALIDATE)
+
+
+def _asset_response(
+    asset: Asset | None, request: Request, name: str, cache_control: str
+) -> Response:
+    if asset is None:
+        return PlainTextResponse("There is nothing at this address.", 404)
+    chosen = asset.represent(request.headers.get("accept-encoding", ""))
+    headers = {"ETag": chosen.etag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}
+    if name.endswith(".html"):
+        headers["Content-Security-Policy"] = content_security_policy("trace")
+    tags = request.headers.get("if-none-match", "")
+    if chosen.etag in [tag.strip().removeprefix("W/") for tag in tags.split(",")]:
+        return Response(status_code=304, headers=headers)
+    if chosen.encoding is not None:
+        headers["Content-Encoding"] = chosen.encoding
+    return Response(chosen.body, headers=headers, media_type=asset.content_type)
