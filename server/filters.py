@@ -35,12 +35,19 @@ def parse_run_filter(text: str) -> RunFilter:
         position = condition.end()
         field, value = to_camel(condition["field"]), _unquote(condition["value"])
         if field == "labels" and condition["label"]:
-            labels.append((_unquote(condition["label"]), value))
+            labels.append((_label_key(condition["label"]), value))
         elif field in {"displayName", "runSet"} and not condition["label"] and field not in found:
             found[field] = value
         else:
             raise invalid_field("filter", "Name displayName, runSet (once each) or labels.KEY.")
     return RunFilter(found.get("displayName"), found.get("runSet"), tuple(labels))
+
+
+def _label_key(text: str) -> str:
+    key = _unquote(text)
+    if '"' in key or "\\" in key:
+        raise invalid_field("filter", "A label's name can't hold quotes or backslashes.")
+    return key
 
 
 def _unquote(text: str) -> str:

@@ -63,7 +63,9 @@ Prose = Annotated[str, StringConstraints(max_length=4000), AfterValidator(_witho
 """A text of several lines."""
 ResourceId = Annotated[str, AfterValidator(check_id)]
 """Id of a run or session, as in a path."""
-Labels = Annotated[dict[Line, Line], Field(max_length=64)]
+LabelKey = Annotated[Line, StringConstraints(min_length=1, pattern=r'^[^"\\]*$')]
+"""A label's name; quotes and backslashes can't be searched for on SQLite."""
+Labels = Annotated[dict[LabelKey, Line], Field(max_length=64)]
 JsonObject = Annotated[dict[str, JsonValue], AfterValidator(_storable)]
 State = Literal["ACTIVE", "EXPIRED", "REVOKED"]
 

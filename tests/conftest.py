@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 pytest_plugins = (
+    "tests.services.api",
     "tests.services.chromium",
+    "tests.services.engine",
     "tests.services.gcs",
     "tests.services.hub",
     "tests.services.postgres",
     "tests.services.redis",
+    "tests.services.registry",
     "tests.services.sessions",
 )

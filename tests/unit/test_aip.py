@@ -158,6 +158,7 @@ def test_filters_join_equalities() -> None:
         'runSet.x = "a"',
         'runSet = "\\u0000"',
         'runSet = "a',
+        'labels."a\\"b" = "c"',
     ],
 )
 def test_other_filters_are_refused(text: str) -> None:
