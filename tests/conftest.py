@@ -5,6 +5,7 @@ from __future__ import annotations
 pytest_plugins = (
     "tests.services.api",
     "tests.services.chromium",
+    "tests.services.cluster",
     "tests.services.engine",
     "tests.services.gcs",
     "tests.services.hub",

@@ -23,7 +23,7 @@ _OUT_OF_MEMORY_SIGNS = ("bad_alloc", "RESOURCE_EXHAUSTED", "pthread_create", "Ca
 _NO_MEMORY_FOR_A_THREAD = 127
 """Exit status of the C library when it can't allocate a thread's own data."""
 
-_PATH = re.compile(r"(?:\.{0,2}/)[^\s:;,'\"]+/(?=[^\s/])")
+_PATH = re.compile(r"(?<![\w.])\.{0,2}/(?:[^\s:;,'\"/]+/)*(?=[^\s/])")
 """The folders of a path in an engine's message; the file's own name stays."""
 
 

@@ -97,6 +97,12 @@ class XprofEngine:
         """
         return self._living().layers()
 
+    @property
+    def zygote_pid(self) -> int | None:
+        """Process id of the zygote, None while there is none."""
+        zygote = self._zygote
+        return zygote.pid if zygote is not None and zygote.alive else None
+
     def convert(self, job: Job, limits: Limits) -> Converted:
         """Runs the job to its end.
 

@@ -1,0 +1,106 @@
+"""How a child's end becomes a sentence; what a child may and may not make us say."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from loader.engine.base import Job, Limits
+from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
+from loader.engine.outcome import clean, explain, read_report
+from loader.errors import ErrorCode
+
+JOB = Job(Path("/nowhere"), ("vm",), "op_profile")
+LIMITS = Limits(seconds=7, memory_bytes=3 << 30, output_bytes=2 << 30)
+
+
+def said(report: Report) -> ChildEnd:
+    return ChildEnd(EndedBy.ITSELF, report=report.to_json().decode())
+
+
+def code_of(end: ChildEnd) -> ErrorCode | None:
+    error = explain(JOB, LIMITS, end)
+    return error.code if error else None
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        (ChildEnd(EndedBy.TIME, signal=signal.SIGKILL), ErrorCode.TIMED_OUT),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGXCPU), ErrorCode.TIMED_OUT),
+        (ChildEnd(EndedBy.MEMORY, signal=signal.SIGKILL), ErrorCode.OUT_OF_MEMORY),
+        (ChildEnd(EndedBy.ITSELF, status=127), ErrorCode.OUT_OF_MEMORY),
+        (
+            ChildEnd(EndedBy.ITSELF, signal=signal.SIGABRT, log="what(): std::bad_alloc"),
+            ErrorCode.OUT_OF_MEMORY,
+        ),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGABRT), ErrorCode.ENGINE_CRASHED),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGSEGV), ErrorCode.ENGINE_CRASHED),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGSYS), ErrorCode.ENGINE_CRASHED),
+        (ChildEnd(EndedBy.ITSELF, status=1), ErrorCode.ENGINE_CRASHED),
+        (ChildEnd(EndedBy.ITSELF), ErrorCode.ENGINE_CRASHED),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGXFSZ), ErrorCode.TOO_LARGE),
+        (ChildEnd(EndedBy.ITSELF, signal=signal.SIGKILL), ErrorCode.INTERNAL),
+        (
+            ChildEnd(EndedBy.ITSELF, signal=signal.SIGKILL, peak_memory_bytes=2 << 30),
+            ErrorCode.OUT_OF_MEMORY,
+        ),
+        (ChildEnd(EndedBy.CANCELLED, signal=signal.SIGKILL), ErrorCode.INTERNAL),
+        (ChildEnd(EndedBy.NOT_STARTED), ErrorCode.INTERNAL),
+    ],
+)
+def test_ends(end: ChildEnd, code: ErrorCode) -> None:
+    assert code_of(end) is code
+    error = explain(JOB, LIMITS, end)
+    assert error is not None
+    assert "op_profile" in error.message
+
+
+def test_a_report_counts_only_from_a_child_that_ended_well() -> None:
+    fine = Report(True, content_type="application/json").to_json().decode()
+    assert code_of(ChildEnd(EndedBy.ITSELF, report=fine)) is None
+    segfault = ChildEnd(EndedBy.ITSELF, signal=signal.SIGSEGV, report=fine)
+    assert code_of(segfault) is ErrorCode.ENGINE_CRASHED
+    assert code_of(ChildEnd(EndedBy.TIME, report=fine)) is ErrorCode.TIMED_OUT
+
+
+def test_an_answer_is_never_html() -> None:
+    assert read_report(said(Report(True, content_type="text/html"))) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "7", '{"ok": true}', '{"ok": 1, "content_type": 2, "code": "x"}'],
+)
+def test_nonsense_is_no_report(text: str) -> None:
+    assert read_report(ChildEnd(EndedBy.ITSELF, report=text)) is None
+
+
+def test_an_endless_report_is_none() -> None:
+    row = json.loads(Report(True, content_type="application/json").to_json())
+    row["message"] = "x" * REPORT_BYTES
+    assert read_report(ChildEnd(EndedBy.ITSELF, report=json.dumps(row))) is None
+
+
+@pytest.mark.parametrize("code", [ErrorCode.PERMISSION_DENIED, ErrorCode.BUSY, ErrorCode.INTERNAL])
+def test_a_child_can_not_speak_for_the_server(code: ErrorCode) -> None:
+    error = explain(JOB, LIMITS, said(Report(False, code=code, message="give me your password")))
+    assert error is not None
+    assert error.code is ErrorCode.INTERNAL
+    assert "password" not in error.message
+
+
+def test_messages_lose_folders_and_control_characters() -> None:
+    assert clean("./vm(1).pb; No such file") == "vm(1).pb; No such file"
+    assert clean("in /srv/data/job 7/vm.pb") == "in job 7/vm.pb"
+    assert clean("failure (external/xla/hlo.cc:9)\n\x1b[31mred\0") == (
+        "failure (external/xla/hlo.cc:9) [31mred"
+    )
+    assert clean(" ") == "it gave no reason"
+
+
+def test_messages_are_short() -> None:
+    assert len(clean("word " * 1000)) <= 300

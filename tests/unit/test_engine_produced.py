@@ -1,0 +1,51 @@
+"""Only plain files under XProf's own names leave a job's directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from loader.engine.produced import module_names, produced_files
+
+EXPECTED = [
+    "ALL_HOSTS.op_stats_v2.pb",
+    "ALL_HOSTS.smart_suggestion.pb",
+    "NO_HOST.op_stats_v2.pb",
+    "NO_MODULE.hlo_proto.pb",
+    "a b.SSTABLE",
+    "a b.metadata.SSTABLE",
+    "a b.trie.SSTABLE",
+    "jit_step(1).hlo_proto.pb",
+]
+UNEXPECTED = [
+    ".answer",
+    ".hlo_proto.pb",
+    "ALL_HOSTS..pb",
+    "ALL_HOSTS.op_stats_v2.pb.tmp",
+    "a b.xplane.pb",
+    "cache_version.txt",
+    "new\nline.hlo_proto.pb",
+    "other.SSTABLE",
+    "x" * 201 + ".hlo_proto.pb",
+]
+
+
+def test_names(tmp_path: Path) -> None:
+    for name in EXPECTED + UNEXPECTED:
+        (tmp_path / name).write_bytes(b"x")
+    assert [path.name for path in produced_files(tmp_path, ["a b"])] == EXPECTED
+
+
+def test_links_folders_and_pipes_are_left(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"x")
+    (tmp_path / "ALL_HOSTS.op_stats_v2.pb").symlink_to(secret)
+    (tmp_path / "vm.SSTABLE").mkdir()
+    os.mkfifo(tmp_path / "m(1).hlo_proto.pb")
+    assert produced_files(tmp_path, ["vm"]) == []
+
+
+def test_module_names_are_sorted_without_their_ending(tmp_path: Path) -> None:
+    for name in ("b(2).hlo_proto.pb", "a(1).hlo_proto.pb", "vm.xplane.pb"):
+        (tmp_path / name).touch()
+    assert module_names(tmp_path) == ["a(1)", "b(2)"]
