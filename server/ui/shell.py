@@ -111,7 +111,7 @@ def render_index(page: ShellPage) -> str:
     )
 
 
-def render_graph(prefix: str, asset_hash: str, kind: Literal["graph", "timeline"]) -> str:
+def render_figure(prefix: str, asset_hash: str, kind: Literal["graph", "timeline"]) -> str:
     """The page that draws a graph; it asks for `graph_data` or `timeline_data` with its own query."""
     assets = asset_path(prefix, asset_hash)
     return _templates().get_template("graph.html").render(kind=kind, assets=assets)

@@ -37,8 +37,8 @@ function copyOf(source) {
   if (source.namespaceURI !== NAMESPACE || !ELEMENTS.has(name)) return null;
   const copy = document.createElementNS(NAMESPACE, name);
   copyAttributes(source, copy);
-  const tooltip = source.localName === "a" && source.getAttributeNS("http://www.w3.org/1999/xlink", "title");
-  if (tooltip?.trim()) copy.append(textElement("title", tooltip));
+  const tooltip = source.getAttributeNS("http://www.w3.org/1999/xlink", "title") ?? "";
+  if (tooltip.trim()) copy.append(textElement("title", tooltip));
   return copy;
 }
 

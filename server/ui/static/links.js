@@ -63,9 +63,23 @@ function correctFrames() {
   });
 }
 
+/**
+ * Leaves out handlers that a template writes as attributes, which the page's policy forbids.
+ *
+ * The one that matters is the trace viewer's frame taking the keyboard when it is loaded.
+ */
+function replaceInlineHandlers() {
+  const { setAttribute } = Element.prototype;
+  Element.prototype.setAttribute = function setSafeAttribute(name, value) {
+    if (!/^on/i.test(name)) setAttribute.call(this, name, value);
+    else if (name === "onload" && value === "focus();") this.addEventListener("load", () => this.focus());
+  };
+}
+
 /** Starts to correct links, windows and frames of this page. */
 export function keepLinksInside() {
   correctLinksOnUse();
   correctWindows();
   correctFrames();
+  replaceInlineHandlers();
 }

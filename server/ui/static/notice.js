@@ -19,6 +19,7 @@ export function dismissNotice(tool) {
   if (!notice || notice.dataset.tool === tool) return;
   notice.remove();
   notice = null;
+  document.body.classList.remove("xh-failed");
 }
 
 /** Shows one failure; a later one replaces it. */
@@ -39,6 +40,8 @@ export function showNotice({ tool, message, file }) {
   close.addEventListener("click", () => dismissNotice(null));
   again.addEventListener("click", () => location.reload());
   document.body.append(notice);
+  // XProf's own account of the same failure quotes the address, which holds the link's token.
+  document.body.classList.add("xh-failed");
 }
 
 /** Replaces the whole page: no host of the session can be read. */

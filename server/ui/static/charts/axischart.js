@@ -102,7 +102,8 @@ export class AxisChart {
   }
 
   #typeOf(chart, one) {
-    return one.options.type ?? (this.#kind === "Combo" && chart.options.seriesType) ?? SERIES_TYPE[this.#kind];
+    const combined = this.#kind === "Combo" ? chart.options.seriesType : undefined;
+    return one.options.type ?? combined ?? SERIES_TYPE[this.#kind];
   }
 
   /** Adds the scales, and `point`, to a chart; false when it has no values. */

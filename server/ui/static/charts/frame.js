@@ -62,7 +62,10 @@ export function plotRect(size, options, vertical) {
       end: 24 + (options.hAxis?.title ? 18 : 0),
     },
   );
-  return { left, top, width: wide, height: high };
+  // XProf gives a title and a plot that starts above it; Google moves the title, we move the plot.
+  const below = options.title ? Math.max(top, 26) : top;
+  const bottom = Math.min(top + high, height - (options.hAxis?.title ? 30 : 0));
+  return { left, top: below, width: wide, height: Math.max(10, bottom - below) };
 }
 
 /** A line of the grid, unless the axis hides it. */

@@ -52,7 +52,7 @@ export function axisRange({ low, high }, axis, { fromZero }) {
 
 /** Widens the ends to the next round value, where no option fixes them. */
 function niceEnds({ low, high, fixed = {} }, count) {
-  if (high <= low) return { low: low - (fixed.low === low ? 0 : 0.5), high: low + 0.5 };
+  if (high <= low) return low === 0 || fixed.low === low ? { low, high: low + 1 } : { low: low - 0.5, high: low + 0.5 };
   const step = roundStep(high - low, count);
   return {
     low: fixed.low ?? Math.floor(low / step + 1e-9) * step,
