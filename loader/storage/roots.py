@@ -29,14 +29,12 @@ class RootedStorage:
         local: storage of directories.
 
     Raises:
-        LoaderError: INVALID_REQUEST when a `gs://` root is not an address.
+        LoaderError: INVALID_REQUEST when a root is neither.
     """
 
     def __init__(self, roots: Sequence[str], gcs: Callable[[], Storage], local: Storage) -> None:
         self._gcs_roots = tuple(_gcs_root(root) for root in roots if is_gcs(root))
-        self._local_roots = tuple(
-            Path(root).expanduser().absolute() for root in roots if not is_gcs(root)
-        )
+        self._local_roots = tuple(_local_root(root) for root in roots if not is_gcs(root))
         self._make_gcs = gcs
         self._local = local
         self._gcs: Storage | None = None
@@ -111,7 +109,7 @@ def open_storage(roots: Sequence[str]) -> RootedStorage:
     """The storage of an installation with these roots (`XPROF_HUB_STORAGE_ROOTS`).
 
     Raises:
-        LoaderError: INVALID_REQUEST when a `gs://` root is not an address.
+        LoaderError: INVALID_REQUEST when a root is neither.
     """
     return RootedStorage(roots, connect_gcs, LocalStorage())
 
@@ -125,3 +123,13 @@ def _gcs_root(root: str) -> str:
         )
     address = parse_gcs(root)
     return f"{GCS_SCHEME}{address.bucket}/{address.prefix}"
+
+
+def _local_root(root: str) -> Path:
+    """A directory, made absolute now, so that a later change of the working directory moves no root."""
+    if not root.strip() or "://" in root:
+        raise LoaderError(
+            ErrorCode.INVALID_REQUEST,
+            f"The storage root {shown(root)} is neither a directory nor gs://bucket[/prefix].",
+        )
+    return Path(root).expanduser().absolute()
