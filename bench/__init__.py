@@ -1,0 +1,1 @@
+"""Measurements of XProf Hub beside XProf; nothing here is installed."""

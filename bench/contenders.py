@@ -1,0 +1,168 @@
+"""The two servers under comparison, started on a copy of the same session each."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from server.client import HubClient
+from server.schemas import NewLink, Run, Session
+from server.serve import listen
+
+RUN = "bench"
+_START_SECONDS = 60.0
+_STOP_SECONDS = 20.0
+
+
+class Contender(Protocol):
+    """A server with the session."""
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+
+    @property
+    def base(self) -> str:
+        """Address of the session's XProf, up to and with `/data/plugin/profile`."""
+
+    def conversions(self) -> int:
+        """Runs of the engine so far."""
+
+    def stop(self) -> None:
+        """Ends it."""
+
+
+class XprofServer:
+    """`xprof server` on a log directory."""
+
+    name = "xprof"
+
+    def __init__(self, session: Path, folder: Path) -> None:
+        logs = folder / "logs"
+        copy_session(session, logs / "plugins" / "profile" / RUN)
+        port, grpc_port = free_port(), free_port()
+        self.base = f"http://127.0.0.1:{port}/data/plugin/profile"
+        self._log = folder / "xprof.log"
+        command = [str(program("xprof")), "server", f"--logdir={logs}", f"--port={port}"]
+        command.append(f"--grpc_port={grpc_port}")
+        self._process = _start(command, self._log)
+        _wait_for(f"{self.base}/version", self._process, self._log)
+
+    def conversions(self) -> int:
+        """Requests that reached the engine, by its log; it logs each once when it begins."""
+        return self._log.read_text(errors="replace").count("using ProfileProcessor")
+
+    def stop(self) -> None:
+        """Ends it."""
+        _stop(self._process)
+
+
+class Hub:
+    """`xprof-hub serve`, front end and worker as two processes, with everything else embedded."""
+
+    name = "XProf Hub"
+
+    def __init__(self, session: Path, folder: Path) -> None:
+        copied = folder / "session"
+        copy_session(session, copied)
+        worker_port, port = free_port(), free_port()
+        self._worker = f"http://127.0.0.1:{worker_port}"
+        settings = {
+            "XPROF_HUB_DATA_DIR": str(folder / "data"),
+            "XPROF_HUB_STORAGE_ROOTS": str(copied),
+            "XPROF_HUB_SECRET_KEY": secrets.token_urlsafe(32),
+            "XPROF_HUB_WORKERS": self._worker,
+            "XPROF_HUB_LOG_LEVEL": "warning",
+        }
+        self._processes: list[subprocess.Popen[bytes]] = []
+        for only, listens in (("worker", worker_port), ("front", port)):
+            log = folder / f"{only}.log"
+            command = [str(program("xprof-hub")), "serve", "--only", only, "--port", str(listens)]
+            process = _start(command, log, settings)
+            self._processes.append(process)
+            _wait_for(f"http://127.0.0.1:{listens}/readyz", process, log)
+        with HubClient(f"http://127.0.0.1:{port}") as client:
+            client.create_run(Run(display_name="Bench"), RUN)
+            client.attach_session(RUN, Session(storage_folder_uri=str(copied)), RUN)
+            link = client.create_link(RUN, RUN, NewLink()).uri
+        self.base = f"{link}/data/plugin/profile"
+
+    def conversions(self) -> int:
+        """Runs of the engine, by the worker's metrics."""
+        with urllib.request.urlopen(f"{self._worker}/metrics", timeout=10) as response:
+            text = response.read().decode()
+        counts = re.findall(r"^xprof_hub_conversions_total\{[^}]*\} (\S+)$", text, re.MULTILINE)
+        return int(sum(map(float, counts)))
+
+    def stop(self) -> None:
+        """Ends both processes."""
+        for process in reversed(self._processes):
+            _stop(process)
+
+
+def copy_session(session: Path, destination: Path) -> None:
+    """Copies the profile files, and nothing that an earlier conversion left beside them."""
+    destination.mkdir(parents=True)
+    for path in session.glob("*.xplane.pb"):
+        shutil.copyfile(path, destination / path.name)
+
+
+def program(name: str) -> Path:
+    """A program of the environment that runs the bench."""
+    return Path(sys.executable).parent / name
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on right now."""
+    with listen("127.0.0.1", 0) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _start(
+    command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("XPROF_HUB_")
+    }
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command,
+            env=environment | dict(settings or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    _stop(process)
+    raise SystemExit(f"{process.args!r} did not start:\n{log.read_text(errors='replace')[-4000:]}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,133 @@
+"""Users of a profile: each asks what XProf's page asks, over a connection of its own."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+import brotli
+import zstandard
+
+_BROWSER_HEADERS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate, br, zstd"}
+_TIMEOUT_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer as it came over the wire."""
+
+    status: int
+    encoding: str
+    body: bytes
+
+    def json(self) -> object:
+        """The decoded body; None when it is no JSON."""
+        try:
+            return json.loads(_DECODERS[self.encoding](self.body))
+        except ValueError:
+            return None
+
+
+_DECODERS: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda body: body,
+    "identity": lambda body: body,
+    "gzip": gzip.decompress,
+    "deflate": zlib.decompress,
+    "br": brotli.decompress,
+    "zstd": lambda body: zstandard.ZstdDecompressor().decompressobj().decompress(body),
+}
+
+
+class User:
+    """One user with one connection.
+
+    Args:
+        base: address of the session's XProf, up to and with `/data/plugin/profile`.
+        run: name of the session.
+    """
+
+    def __init__(self, base: str, run: str) -> None:
+        parts = urlsplit(base)
+        self._connection = http.client.HTTPConnection(
+            parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS
+        )
+        self._path = parts.path
+        self._run = run
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._connection.close()
+
+    def open_overview(self) -> list[Answer]:
+        """What the first page needs: tools, hosts, and the overview's data."""
+        return [
+            self._get("run_tools"),
+            self._get("hosts", tag="overview_page"),
+            self._get("data", tag="overview_page", host="ALL_HOSTS"),
+        ]
+
+    def open_trace(self, host: str) -> list[Answer]:
+        """What the trace viewer asks first for one host."""
+        return [self._get("data", tag="trace_viewer@", host=host, resolution="8000")]
+
+    def _get(self, route: str, **parameters: str) -> Answer:
+        query = urlencode({"run": self._run, **parameters})
+        self._connection.request("GET", f"{self._path}/{route}?{query}", headers=_BROWSER_HEADERS)
+        response = self._connection.getresponse()
+        return Answer(
+            response.status, response.headers.get("Content-Encoding", ""), response.read()
+        )
+
+
+def is_complete(answers: list[Answer]) -> bool:
+    """Whether all answers came and the last one holds data: XProf answers `[]` for none."""
+    if any(answer.status != 200 for answer in answers):
+        return False
+    data = answers[-1].json()
+    if isinstance(data, dict):
+        return bool(data.get("traceEvents"))
+    return bool(data)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What several users got who opened the same thing at once.
+
+    Attributes:
+        seconds: until the last of them had everything.
+        complete: users with complete answers.
+        users: all users.
+    """
+
+    seconds: float
+    complete: int
+    users: int
+
+
+def open_at_once(users: list[User], page: Callable[[User], list[Answer]]) -> Opening:
+    """Lets all users open a page at the same moment."""
+    barrier = threading.Barrier(len(users) + 1)
+    answers: dict[int, list[Answer]] = {}
+
+    def work(number: int, user: User) -> None:
+        barrier.wait()
+        answers[number] = page(user)
+
+    threads = [
+        threading.Thread(target=work, args=(number, user)) for number, user in enumerate(users)
+    ]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - begin
+    return Opening(seconds, sum(map(is_complete, answers.values())), len(users))
