@@ -23,6 +23,7 @@ import logging
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
@@ -129,28 +130,36 @@ class Scratch:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         status = os.fstat(descriptor)
         if status.st_nlink and status.st_size == file.size and _is_at(descriptor, path):
-            os.utime(descriptor)
+            _touch(descriptor)
             return descriptor
         os.close(descriptor)
         return None
 
     def _download(self, file: StoredFile) -> int:
         """Downloads a file unless another thread or process just did; gives its pin."""
-        key = _key(file)
+        path = self._partial / _key(file)
         while True:
-            partial = _lock_partial(self._partial / key)
-            keep = False
+            if (pin := self._pin(file)) is not None:
+                return pin
+            if (partial := _claim(path)) is None:
+                continue  # somebody else's download has ended, one way or the other
+            published = False
             try:
-                if (pin := self._pin(file)) is not None:
-                    return pin
-                if not _is_at(partial, self._partial / key):
-                    continue  # its owner gave up and removed it, or finished and it was evicted
-                self._fill(file, partial, self._partial / key)
-                keep = True
-                return self._publish(partial, key)
+                if _is_at(partial, path) and not self._has(file):
+                    self._fill(file, partial, path)
+                    self._publish(partial, path)
+                    published = True
+                    return partial
             finally:
-                if not keep:
-                    self._discard(partial, self._partial / key)
+                if not published:
+                    self._discard(partial, path)
+
+    def _has(self, file: StoredFile) -> bool:
+        """Whether a complete entry is there now."""
+        if (pin := self._pin(file)) is None:
+            return False
+        os.close(pin)
+        return True
 
     def _fill(self, file: StoredFile, partial: int, path: Path) -> None:
         """Reserves the space and downloads into it."""
@@ -173,14 +182,13 @@ class Scratch:
                 file.name,
             ) from error
 
-    def _publish(self, partial: int, key: str) -> int:
+    def _publish(self, partial: int, path: Path) -> None:
         """Makes a finished download an entry; its exclusive lock becomes a pin."""
         with self._locked():  # no evictor can come between the exclusive and the shared lock
             os.fchmod(partial, 0o444)
-            os.utime(partial)
-            (self._partial / key).rename(self._files / key)
+            _touch(partial)
+            path.rename(self._files / path.name)
             fcntl.flock(partial, fcntl.LOCK_SH)
-        return partial
 
     def _discard(self, partial: int, path: Path) -> None:
         """Removes an unfinished download, if it is still the one at its place, and lets go of it."""
@@ -243,11 +251,22 @@ def _done(pin: int) -> Future[int]:
     return task
 
 
-def _lock_partial(path: Path) -> int:
-    """Opens a place for a download, waiting while another one uses it."""
+def _claim(path: Path) -> int | None:
+    """A new exclusively locked file for a download, or None after waiting for the one who has it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    return descriptor
+    if _try_exclusive(descriptor):
+        return descriptor
+    # A shared lock comes as soon as the download fails or becomes a pinned entry; an exclusive one
+    # would wait until nobody uses that entry any more.
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    os.close(descriptor)
+    return None
+
+
+def _touch(descriptor: int) -> None:
+    """Notes the use of an entry; by itself the kernel would take a clock of only some ms."""
+    now = time.time_ns()
+    os.utime(descriptor, ns=(now, now))
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
