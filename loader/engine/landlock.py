@@ -12,8 +12,6 @@ import ctypes
 import os
 import stat
 import sysconfig
-from collections.abc import Iterator
-from pathlib import Path
 
 # The same numbers on every machine (asm-generic), as for all calls since Linux 5.1.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -46,6 +44,11 @@ _SYSTEM_PATHS = (
     "/proc/sys/vm",
     "/sys/devices/system",
 )
+
+_PACKAGE_FOLDERS = ("stdlib", "platstdlib", "purelib", "platlib")
+READABLE_PATHS = _SYSTEM_PATHS + tuple(sysconfig.get_paths()[name] for name in _PACKAGE_FOLDERS)
+"""What the engine and Python read while they run: libraries, packages, facts about the machine. Found out at
+import, because Python reads files of its own for it."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -83,14 +86,6 @@ def version() -> int:
     return 0
 
 
-def readable_paths() -> Iterator[str]:
-    """What the engine and Python read while they run: libraries, packages, facts about the machine."""
-    yield from _SYSTEM_PATHS
-    folders = sysconfig.get_paths()
-    for name in ("stdlib", "platstdlib", "purelib", "platlib"):
-        yield folders[name]
-
-
 def restrict(job_directory: int) -> None:
     """Confines this process; `job_directory` is a descriptor of the one folder that it may write in.
 
@@ -115,8 +110,9 @@ def restrict(job_directory: int) -> None:
     ruleset = _call(_CREATE_RULESET, pointer, size, ctypes.c_long(0))
     try:
         _allow(ruleset, job_directory, _JOB & rights)
-        for path in readable_paths():
-            if Path(path).exists():
+        for path in READABLE_PATHS:
+            # What isn't there, or can't be reached by this user anyway, needs no permission.
+            with contextlib.suppress(FileNotFoundError, PermissionError):
                 _allow_path(ruleset, path, _READ & rights)
         _allow_path(ruleset, "/dev/null", (_READ_FILE | _WRITE_FILE) & rights)
         _call(_RESTRICT_SELF, ctypes.c_void_p(ruleset), ctypes.c_size_t(0))

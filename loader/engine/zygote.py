@@ -138,7 +138,7 @@ class Zygote:
             self._open = False
 
 
-def _load_engine() -> Converters:
+def load_engine() -> Converters:
     """The native library alone, without the rest of the xprof package: 50 ms, 36 MB, no thread."""
     from xprof.convert import _pywrap_profiler_plugin
 
@@ -158,7 +158,7 @@ def main() -> None:
     if not any(layer.name == "own_user" and layer.holds for layer in layers):
         first_uid = None
     try:
-        converters = _load_engine()
+        converters = load_engine()
     except (ImportError, OSError) as error:
         server.sendall(encode("failed", {"message": str(error)}))
         return
