@@ -1,8 +1,9 @@
 """Tries to get out of the sandbox.
 
-Run as `python -m tests.hostile.break_out JOB OUTSIDE SERVER_UID CHILD_UID [no-landlock]`. This process stands for the server and becomes SERVER_UID. Its child confines itself like a conversion, as
-CHILD_UID or, with `-`, as the same user, and then does what a profile that took over the engine would do.
-Prints one JSON object: attempt to `done` or the name of the error.
+Run as `python -m tests.hostile.break_out JOB OUTSIDE SERVER_UID CHILD_UID [no-landlock]`. This process
+stands for the server and becomes SERVER_UID. Its child confines itself like a conversion, as CHILD_UID or,
+with `-`, as the same user, and then does what a profile that took over the engine would do. Prints one
+JSON object: attempt to `done` or the name of the error.
 """
 
 from __future__ import annotations
