@@ -52,7 +52,7 @@ def _translate(error: BaseException, bucket: str, file: str | None) -> LoaderErr
         error = error.cause
     status = _status_of(error)
     if isinstance(error, auth.DefaultCredentialsError):
-        return no_credentials()
+        return no_credentials(file)
     if status in (HTTPStatus.FORBIDDEN, HTTPStatus.UNAUTHORIZED) or _is_refused_login(error):
         return LoaderError(
             ErrorCode.PERMISSION_DENIED,
@@ -66,8 +66,8 @@ def _translate(error: BaseException, bucket: str, file: str | None) -> LoaderErr
             f"There is no bucket named {bucket}; check the spelling of the location.",
             file,
         )
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.PRECONDITION_FAILED):
-        return changed(file or "")
+    if file and status in (HTTPStatus.NOT_FOUND, HTTPStatus.PRECONDITION_FAILED):
+        return changed(file)
     return unavailable(bucket, file)
 
 
@@ -86,12 +86,13 @@ def _is_refused_login(error: BaseException) -> bool:
     return isinstance(error, auth.RefreshError) and not error.retryable
 
 
-def no_credentials() -> LoaderError:
+def no_credentials(file: str | None = None) -> LoaderError:
     """No credentials were found at all."""
     return LoaderError(
         ErrorCode.PERMISSION_DENIED,
         "XProf Hub has no Google Cloud credentials; run it under a service account, or set "
         "GOOGLE_APPLICATION_CREDENTIALS to a key file.",
+        file,
     )
 
 
