@@ -50,6 +50,14 @@ function addDownload(name, type, text) {
   document.getElementById("graph-actions").append(link);
 }
 
+/** Gives a page of its own an icon; inside XProf's frame the head must stay empty. */
+function addIcon() {
+  const icon = document.createElement("link");
+  icon.rel = "icon";
+  icon.href = new URL("favicon.svg", import.meta.url);
+  document.head.append(icon);
+}
+
 async function show({ data, engine }) {
   const [graphviz, dot] = await Promise.all([Graphviz.load(), loadDot(data)]);
   const svg = safeSvg(graphviz.layout(dot, "svg", engine));
@@ -67,6 +75,7 @@ async function show({ data, engine }) {
   status.remove();
 }
 
+if (parent === window) addIcon();
 const kind = KINDS[document.body.dataset.kind];
 try {
   await show(kind);

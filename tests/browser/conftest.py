@@ -1,0 +1,54 @@
+"""Browser tests open a real link in the distribution's Chromium and note everything that goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.viewer import CHROMIUM_ARGUMENTS, Viewer
+from tests.services.hub import HubFactory, share
+
+MakeViewer = Callable[[str], Viewer]
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: Path) -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=str(chromium), args=list(CHROMIUM_ARGUMENTS)
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page with a cache of its own."""
+    opened = browser.new_page(viewport={"width": 1440, "height": 900})
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def viewer(page: Page) -> MakeViewer:
+    """Makes a viewer of a link."""
+    return lambda link: Viewer(page, link)
+
+
+@pytest.fixture(scope="session")
+def prefixed_link(tmp_path_factory: pytest.TempPathFactory, small_session: Path) -> Iterator[str]:
+    """Link to a session on a hub below `/team/xprof`."""
+    factory = HubFactory(tmp_path_factory.mktemp("prefixed-hub"))
+    settings = {
+        "XPROF_HUB_STORAGE_ROOTS": str(small_session),
+        "XPROF_HUB_PATH_PREFIX": "/team/xprof",
+    }
+    try:
+        hub = factory.start(settings)
+        yield share(hub.url, "demo", "two hosts", small_session)
+    finally:
+        factory.stop_all()
