@@ -143,6 +143,16 @@ def test_a_listing_asks_for_one_level_and_few_fields(store: FakeGcs) -> None:
     assert request.query["fields"] == "items(name,size,generation),prefixes,nextPageToken"
 
 
+def test_a_folder_of_too_many_entries_is_given_up(
+    store: FakeGcs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("loader.storage.gcs.LIST_LIMIT", 6)
+    store.objects = {f"s/f{n:02}": b"" for n in range(30)}
+    caught = failure(lambda: storage_of(store).list_files("gs://bucket/s"))
+    assert caught.code is ErrorCode.TOO_LARGE
+    assert len(store.requests) == 3  # stops at the page that goes over it
+
+
 def test_a_download_asks_for_the_listed_generation(store: FakeGcs, tmp_path: Path) -> None:
     storage_of(store).download(FILE, tmp_path / "copy")
     assert {request.query["generation"] for request in store.requests} == {"7"}
