@@ -307,8 +307,9 @@ def test_a_job_directory_is_removed_after_an_error_and_without_permissions(
 
 def test_removing_a_job_directory_does_not_follow_links(scratch: Scratch, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
-    outside.mkdir(mode=0o500)
+    outside.mkdir()
     (outside / "file").touch()
+    outside.chmod(0o500)
     with scratch.job_directory() as path:
         (path / "link").symlink_to(outside)
     assert (outside / "file").exists()

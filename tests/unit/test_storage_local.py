@@ -130,10 +130,11 @@ def test_a_missing_folder_is_not_found(tmp_path: Path) -> None:
     assert code_of(LocalStorage().list_folders, location) is ErrorCode.NOT_FOUND
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_forbidden_folder_is_permission_denied(folder: Path) -> None:
     folder.chmod(0)
     try:
+        if os.access(folder, os.R_OK):
+            pytest.skip("this user may read everything")
         assert code_of(LocalStorage().list_files, str(folder)) is ErrorCode.PERMISSION_DENIED
     finally:
         folder.chmod(0o700)
