@@ -29,6 +29,8 @@ from server.settings import DEFAULT_SECRET, Settings
 
 Part = Literal["front", "worker"]
 LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
+LIFELINE_FD_VARIABLE = "XPROF_HUB_LIFELINE_FD"
+"""A pipe that ends when the process that started us does, however it ends."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
 _RESTART_PAUSE_SECONDS = 1.0
@@ -117,6 +119,7 @@ def serve(
         listener = _own_listener(settings)
         stack.enter_context(listener)
         if part == "worker":
+            _end_with_parent()
             from server.worker import create_worker_app
 
             _run(create_worker_app(settings), listener, on_ready)
@@ -134,6 +137,19 @@ def _own_listener(settings: Settings) -> socket.socket:
     if handed_over is not None:
         return socket.socket(fileno=int(handed_over))
     return listen(settings.host, settings.port)
+
+
+def _end_with_parent() -> None:
+    """Ends this process like SIGTERM does when the process that started it is gone."""
+    lifeline = os.environ.get(LIFELINE_FD_VARIABLE)
+    if lifeline is None:
+        return
+
+    def wait() -> None:
+        os.read(int(lifeline), 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()
 
 
 def _run(app: FastAPI, listener: socket.socket, on_ready: Callable[[str], None] | None) -> None:
@@ -173,6 +189,7 @@ class LocalWorker:
         self.front_settings = settings.model_copy(
             update={"secret_key": secret, "workers": (self._url,)}
         )
+        self._lifeline, self._held_end = os.pipe()
         self._stopping = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -204,15 +221,18 @@ class LocalWorker:
                 process.kill()
                 process.wait()
         self._listener.close()
+        os.close(self._lifeline)
+        os.close(self._held_end)
 
     def _start(self) -> subprocess.Popen[bytes]:
         descriptor = self._listener.fileno()
         environment = _inherited(os.environ) | environment_of(self._settings)
         environment[LISTEN_FD_VARIABLE] = str(descriptor)
+        environment[LIFELINE_FD_VARIABLE] = str(self._lifeline)
         return subprocess.Popen(
             [sys.executable, "-m", "server.cli", "serve", "--only", "worker"],
             env=environment,
-            pass_fds=(descriptor,),
+            pass_fds=(descriptor, self._lifeline),
             stdin=subprocess.DEVNULL,
             # A Ctrl-C on the terminal reaches the front end, which then ends the worker in order.
             start_new_session=True,
