@@ -152,6 +152,16 @@ class Module:
         return _count(self.sequence)
 
     @cached_property
+    def flops_per_execution(self) -> int:
+        """Floating point operations of one execution on one core."""
+        return sum(op.flops for op in _executed(self.sequence))
+
+    @cached_property
+    def bytes_per_execution(self) -> int:
+        """Bytes that one execution on one core reads and writes."""
+        return sum(op.bytes_accessed for op in _executed(self.sequence))
+
+    @cached_property
     def async_events_per_execution(self) -> int:
         """Events on the line of asynchronous operations for one execution (outside loops)."""
         return sum(op.is_async for op in self.sequence)
@@ -159,6 +169,15 @@ class Module:
 
 def _count(ops: tuple[Op, ...]) -> int:
     return sum(1 + op.trips * _count(op.children) for op in ops)
+
+
+def _executed(ops: tuple[Op, ...]) -> Iterator[Op]:
+    """The operations of one execution as often as they run; loops only by what is in them."""
+    for op in ops:
+        if not op.children:
+            yield op
+        for _ in range(op.trips if op.children else 0):
+            yield from _executed(op.children)
 
 
 def load_module(name: str, chip: Chip = TPU_V5P) -> Module:

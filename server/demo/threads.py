@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from server.demo.device import CORES, HostPlan, Step
+from server.demo.device import CORES, EVAL_EVERY, HostPlan, Step
 from server.demo.hlo import TPU_V5P, TRAIN_STEP
 from server.demo.messages import Space
 from server.demo.planes import PlaneWriter
@@ -52,6 +52,7 @@ class _ThreadsWriter:
     def __init__(self, space: Space, plan: HostPlan, events_per_step: int) -> None:
         self._random: random.Random = plan.random("threads")
         self._writer = PlaneWriter(space, 1, "/host:CPU")
+        self._plan = plan
         self._writer.add_stat(self._writer.plane, "process_id", 1000 + plan.index)
         self._python = self._writer.add_line(100 + plan.index, "python")
         self._runtime = self._writer.add_line(2000 + plan.index, "tf_XLATpuClient")
@@ -65,10 +66,23 @@ class _ThreadsWriter:
         self._allocations = 0
 
     def write(self, steps: Sequence[Step]) -> None:
+        self._write_counters(steps)
         for step in steps:
             self._write_python(step)
             self._write_runtime(step)
             self._write_input(step)
+
+    def _write_counters(self, steps: Sequence[Step]) -> None:
+        """What the chip's performance counters would say of one core, in percent of its peaks."""
+        evaluations = sum(step.number % EVAL_EVERY == EVAL_EVERY - 1 for step in steps)
+        train, evaluate = self._plan.modules
+        flops = len(steps) * train.flops_per_execution + evaluations * evaluate.flops_per_execution
+        moved = len(steps) * train.bytes_per_execution + evaluations * evaluate.bytes_per_execution
+        seconds = (steps[-1].end_ps - steps[0].begin_ps) / 1e12
+        busy = 100 * flops / (TPU_V5P.teraflops * 1e12 * seconds)
+        traffic = 100 * moved / (TPU_V5P.hbm_gigabytes_per_second * 1e9 * seconds)
+        self._writer.add_stat(self._writer.plane, "matrix_unit_utilization_percent", busy)
+        self._writer.add_stat(self._writer.plane, "hbm_utilization_percent", traffic)
 
     def _write_python(self, step: Step) -> None:
         """The step's annotation and, inside it, call stacks of three frames each."""

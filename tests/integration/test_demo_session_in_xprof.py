@@ -7,30 +7,38 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
 from server.demo import schema
 from server.demo.session import write_session
 
-OVERVIEW = """
+TABLES = """
 import json, sys
 from xprof.convert import raw_to_tool_data
-paths = sys.argv[1:]
+tool, *paths = sys.argv[1:]
 options = {"use_saved_result": False, "hosts": [], "graph_viewer_options": {}}
-data, _ = raw_to_tool_data.xspace_to_tool_data(paths, "overview_page", options)
-properties = {}
-for table in json.loads(data):
-    properties.update(table.get("p") or {})
-print(json.dumps(properties))
+data, _ = raw_to_tool_data.xspace_to_tool_data(paths, tool, options)
+print(data if isinstance(data, str) else data.decode())
 """
+
+Table = dict[str, Any]
+
+
+def tables(paths: list[Path], tool: str) -> list[Table]:
+    """XProf's tables for a tool, made in a process of its own."""
+    command = [sys.executable, "-c", TABLES, tool, *map(str, paths)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    found: list[Table] = json.loads(result.stdout)
+    return found
 
 
 def overview_properties(paths: list[Path]) -> dict[str, str]:
-    """All properties of XProf's overview tables, made in a process of its own."""
-    command = [sys.executable, "-c", OVERVIEW, *map(str, paths)]
-    result = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    properties: dict[str, str] = json.loads(result.stdout)
+    """All properties of XProf's overview."""
+    properties: dict[str, str] = {}
+    for table in tables(paths, "overview_page"):
+        properties.update(table.get("p") or {})
     return properties
 
 
@@ -58,3 +66,19 @@ def test_overview_counts_hosts_and_times_steps(tmp_path: Path, hosts: int, event
     assert float(properties["steptime_ms_average"]) == pytest.approx(mean(steps), abs=0.0051)
     assert float(properties["steptime_ms_maximum"]) == pytest.approx(max(steps), abs=0.0051)
     assert float(properties["steptime_ms_minimum"]) == pytest.approx(min(steps), abs=0.0051)
+
+
+def test_utilization_on_the_overview_is_that_of_the_roofline(tmp_path: Path) -> None:
+    paths = write_session(tmp_path / "session", hosts=1, events=20_000)
+    roofline, *_ = tables(paths, "roofline_model")
+    columns = [column["id"] for column in roofline["cols"]]
+    whole = {
+        name: cell.get("v") for name, cell in zip(columns, roofline["rows"][0]["c"], strict=True)
+    }
+    assert whole["operation"] == "Program"
+    properties = overview_properties(paths)
+    # The counters are those of one core, and the roofline is over all four.
+    memory = float(properties["hbm_utilization_percent"].rstrip("%"))
+    assert memory == pytest.approx(100 * whole["max_mem_bw_utilization"], rel=0.05)
+    compute = float(properties["mxu_utilization_percent"].rstrip("%"))
+    assert compute == pytest.approx(100 * whole["compute_efficiency"], rel=0.05)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx2
 import pytest
 import uvicorn
+from sqlalchemy import create_engine
 
 from server.app import create_app
+from server.registry.models import Base
 from server.settings import Settings
+from tests.services.postgres import PostgresServer
 
 
 class Api:
@@ -59,22 +63,71 @@ def api_settings(folder: Path, **values: object) -> Settings:
     profiles.mkdir(exist_ok=True)
     defaults: dict[str, object] = {
         "data_dir": folder / "data",
+        "database_url": f"sqlite:///{folder / 'registry.sqlite'}",
         "storage_roots": str(profiles),
         "secret_key": "of this test",
     }
     return Settings.model_validate({**defaults, **values})
 
 
-@pytest.fixture
-def api(tmp_path: Path, registry_url: str) -> Iterator[Api]:
+class ApiServers:
+    """The servers of a whole test run: loading XProf's UI for each test would take most of the time."""
+
+    def __init__(self, folder: Path, postgres_url: Callable[[], str], exits: ExitStack) -> None:
+        self._folder = folder
+        self._postgres_url = postgres_url
+        self._exits = exits
+        self._running: dict[tuple[str, ...], Api] = {}
+
+    def get(self, database: str, auth: str) -> Api:
+        """A server of this kind, with nothing in its registry and its storage."""
+        if (database, auth) not in self._running:
+            self._running[database, auth] = self._start(database, auth)
+        api = self._running[database, auth]
+        self._empty(api)
+        return api
+
+    def _start(self, database: str, auth: str) -> Api:
+        folder = self._folder / f"{database}-{auth}"
+        folder.mkdir()
+        values: dict[str, object] = {"auth": auth, "data_dir": self._folder / "data"}
+        if database == "postgresql":
+            values["database_url"] = self._postgres_url()
+        return self._exits.enter_context(serve_api(api_settings(folder, **values)))
+
+    def _empty(self, api: Api) -> None:
+        api.http.headers.pop("Authorization", None)
+        engine = create_engine(api.settings.resolved_database_url)
+        with engine.begin() as connection:
+            for table in reversed(Base.metadata.sorted_tables):
+                connection.execute(table.delete())
+        engine.dispose()
+        profiles = Path(api.settings.storage_roots[0])
+        shutil.rmtree(profiles)
+        profiles.mkdir()
+
+
+@pytest.fixture(scope="session")
+def api_servers(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[ApiServers]:
+    """Starts a server when a test first asks for one of its kind."""
+
+    def postgres_url() -> str:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        return server.create_database()
+
+    with ExitStack() as exits:
+        yield ApiServers(tmp_path_factory.mktemp("api"), postgres_url, exits)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def api(request: pytest.FixtureRequest, api_servers: ApiServers) -> Api:
     """The API of a development server, once on each database."""
-    with serve_api(api_settings(tmp_path, database_url=registry_url)) as running:
-        yield running
+    return api_servers.get(request.param, "dev")
 
 
-@pytest.fixture
-def guarded_api(tmp_path: Path, registry_url: str) -> Iterator[Api]:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def guarded_api(request: pytest.FixtureRequest, api_servers: ApiServers) -> Api:
     """The API of a server that asks for tokens, once on each database."""
-    settings = api_settings(tmp_path, database_url=registry_url, auth="token")
-    with serve_api(settings) as running:
-        yield running
+    return api_servers.get(request.param, "token")
