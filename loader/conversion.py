@@ -134,7 +134,8 @@ class Converter:
                     directory = stack.enter_context(self._workspace.job_directory())
                 else:
                     return
-            hosts, warnings = self._load_profiles(plan, directory)
+            paths = stack.enter_context(self._workspace.fetch([entry.file for entry in plan.files]))
+            hosts, warnings = self._place_profiles(plan, paths, directory)
             self._convert(plan, directory, hosts, warnings, keep, "profile")
 
     def _fetch_artifacts(self, plan: Plan, directory: Path) -> Manifest | None:
@@ -143,21 +144,20 @@ class Converter:
             return None
         return self._artifacts.fetch(plan.artifact_key, directory)
 
-    def _load_profiles(
-        self, plan: Plan, directory: Path
+    def _place_profiles(
+        self, plan: Plan, paths: Sequence[Path], directory: Path
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Places the usable profiles in the directory; their hosts, and warnings about the rest."""
         hosts: list[str] = []
         warnings: list[str] = []
         problems: list[LoaderError] = []
-        with self._workspace.fetch([entry.file for entry in plan.files]) as paths:
-            for entry, path in zip(plan.files, paths, strict=True):
-                try:
-                    warnings += self._inspect(path, entry.file)
-                    place(path, directory / f"{_usable_name(entry)}{XPLANE_SUFFIX}")
-                    hosts.append(entry.host)
-                except LoaderError as problem:
-                    problems.append(problem)
+        for entry, path in zip(plan.files, paths, strict=True):
+            try:
+                warnings += self._inspect(path, entry.file)
+                place(path, directory / f"{_usable_name(entry)}{XPLANE_SUFFIX}")
+                hosts.append(entry.host)
+            except LoaderError as problem:
+                problems.append(problem)
         if problems and (not hosts or plan.request.hosts is not None):
             raise problems[0]
         if problems:

@@ -66,7 +66,7 @@ def open_artifacts(settings: Settings) -> ArtifactStore:
     """The shared artifacts, in a bucket or a directory."""
     root = settings.resolved_cache_root
     if root.startswith("gs://"):
-        return GcsArtifacts(gcs.Client(), root)
+        return GcsArtifacts(gcs.Client(project=None), root)
     return DirectoryArtifacts(Path(root), settings.artifact_bytes)
 
 
