@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
@@ -20,6 +20,7 @@ from auth.policy import Action, may
 from server.errors import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED, ApiError
 from server.names import link_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
+from server.schemas import ErrorResponse
 from server.services import Services, get_services
 from server.settings import LOOPBACK
 
@@ -113,6 +114,20 @@ class ApiRoute(APIRoute):
             return response
 
         return handle
+
+
+def api_router(prefix: str, tag: str) -> APIRouter:
+    """A router whose routes are guarded, and described with the errors that each may answer."""
+    errors: dict[int | str, dict[str, Any]] = {
+        401: {"model": ErrorResponse, "description": "No working API token."},
+        403: {"model": ErrorResponse, "description": "Not allowed."},
+        "4XX": {"model": ErrorResponse, "description": "Refused; the message says why."},
+        "5XX": {
+            "model": ErrorResponse,
+            "description": "Failed; Retry-After says when to try again.",
+        },
+    }
+    return APIRouter(prefix=prefix, tags=[tag], route_class=ApiRoute, responses=errors)
 
 
 class LimitedRequest(Request):

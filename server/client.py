@@ -8,7 +8,7 @@ from typing import Self, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx2
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from auth.identity import Role
 from auth.tokens import redact
@@ -19,6 +19,7 @@ from server.schemas import (
     CreatedLink,
     CreatedToken,
     EmptyAnswer,
+    ErrorResponse,
     NewLink,
     NewToken,
     Run,
@@ -52,17 +53,6 @@ class HubError(Exception):
         super().__init__(message)
         self.status = status
         self.hints = hints
-
-
-class _Problem(BaseModel):
-    """The part of an error body that is shown."""
-
-    message: str
-    details: list[dict[str, str]] = []
-
-
-class _ErrorBody(BaseModel):
-    error: _Problem
 
 
 class HubClient:
@@ -217,7 +207,7 @@ def _session(run: str, session: str) -> str:
 
 def _refusal(response: httpx2.Response) -> HubError:
     try:
-        problem = _ErrorBody.model_validate_json(response.content).error
+        problem = ErrorResponse.model_validate_json(response.content, extra="ignore").error
     except ValidationError:
         return HubError(f"The address answered {response.status_code}.", response.status_code)
     hints = tuple(

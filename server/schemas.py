@@ -276,3 +276,35 @@ class RunListParameters(SortedListParameters):
 
 class EmptyAnswer(ApiModel):
     """Done; there is nothing to tell."""
+
+
+class Error(ApiModel):
+    """What went wrong (AIP-193)."""
+
+    code: int
+    """HTTP status."""
+    status: str
+    """Canonical name of the error."""
+    message: str
+    """One sentence for a person."""
+    details: list[dict[str, str]] = []
+    """Particulars for a program: `field` and `description`, or `reason` and `file`."""
+
+
+class ErrorResponse(ApiModel):
+    """The body of every answer that is not a success."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "error": {
+                    "code": 400,
+                    "status": "INVALID_ARGUMENT",
+                    "message": "displayNam: There is no such field.",
+                    "details": [{"field": "displayNam", "description": "There is no such field."}],
+                }
+            }
+        }
+    )
+
+    error: Error

@@ -16,6 +16,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -100,7 +101,11 @@ class Database:
 
 
 def _checked_url(text_url: str) -> URL:
-    url = make_url(text_url)
+    try:
+        url = make_url(text_url)
+    except ArgumentError as error:
+        # The library's message repeats the text, which may hold a password.
+        raise ValueError("XPROF_HUB_DATABASE_URL is not an address of a database.") from error
     backend = url.get_backend_name()
     if backend == "postgresql":
         return url.set(drivername="postgresql+psycopg")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 
 from auth import links
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import ApiRoute, require
+from server.access import api_router, require
 from server.aip import next_page_token, page_request
 from server.lifetimes import expiry, state_at
 from server.names import link_name, session_name
@@ -27,7 +27,7 @@ from server.schemas import (
 )
 from server.services import Services, ServicesDependency
 
-router = APIRouter(prefix="/v1", tags=["links"], route_class=ApiRoute)
+router = api_router("/v1", "links")
 
 _OF_SESSION = "/machineLearningRuns/{run}/profilerSessions/{session}/shareLinks"
 

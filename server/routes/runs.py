@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import Depends, Header, Query, Response
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import ApiRoute, require
+from server.access import api_router, require
 from server.aip import expected_etag, masked_fields, next_page_token, page_request
 from server.errors import invalid_field
 from server.filters import parse_run_filter
@@ -26,7 +26,7 @@ from server.schemas import (
 )
 from server.services import ServicesDependency
 
-router = APIRouter(prefix="/v1/machineLearningRuns", tags=["runs"], route_class=ApiRoute)
+router = api_router("/v1/machineLearningRuns", "runs")
 
 SORTABLE = {
     "name": "id",

@@ -9,14 +9,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import Depends, Header, Query, Response
 
 from auth.identity import Principal
 from auth.policy import Action
 from loader.catalog import SessionFiles, find_sessions, host_of, list_session
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
-from server.access import ApiRoute, require
+from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
 from server.errors import INVALID, ApiError, invalid_field
 from server.names import check_id, session_name
@@ -33,11 +33,7 @@ from server.schemas import (
 )
 from server.services import ServicesDependency
 
-router = APIRouter(
-    prefix="/v1/machineLearningRuns/{run}/profilerSessions",
-    tags=["sessions"],
-    route_class=ApiRoute,
-)
+router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
 
 _MOST_NAMED = 20
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from auth import identity
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import ApiRoute, require
+from server.access import api_router, require
 from server.aip import next_page_token, page_request
 from server.lifetimes import expiry, state_at
 from server.names import token_name
@@ -25,7 +25,7 @@ from server.schemas import (
 )
 from server.services import ServicesDependency
 
-router = APIRouter(prefix="/v1/apiTokens", tags=["tokens"], route_class=ApiRoute)
+router = api_router("/v1/apiTokens", "tokens")
 
 Manager = Annotated[Principal, Depends(require(Action.TOKENS_MANAGE))]
 _CONTEXT = ("tokens",)

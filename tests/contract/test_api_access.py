@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import UTC, datetime
 
 import httpx2
@@ -12,7 +11,7 @@ from auth.identity import Role, create_token
 from auth.tokens import new_api_token
 from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
-from tests.contract.api_calls import create_run, error_of, write_profile
+from tests.contract.api_calls import create_run, error_of
 from tests.services.api import Api
 
 SESSION = "/machineLearningRuns/r/profilerSessions/s"
@@ -96,7 +95,7 @@ def test_without_a_working_token_all_answers_are_the_same(guarded_api: Api) -> N
         {"Authorization": f"Bearer {new_api_token()}"},
         {"Authorization": f"Bearer {revoked}"},
         {"Authorization": f"Basic {admin}"},
-        {"Authorization": "Bearer \xff"},
+        {"Authorization": "Bearer %FF"},
     ]
     for method, path in CALLS:
         answers = [call(guarded_api, method, path, **headers) for headers in credentials]
@@ -150,36 +149,3 @@ def test_a_page_of_another_site_changes_nothing(api: Api, headers: dict[str, str
 def test_our_own_pages_may_change_things(api: Api) -> None:
     headers = {"Origin": api.url, "Sec-Fetch-Site": "same-origin"}
     assert api.http.post("/machineLearningRuns", json={}, headers=headers).status_code == 200
-
-
-def test_tokens_are_in_no_error_and_no_log(
-    guarded_api: Api, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    _, secret = token_for(guarded_api, Role.ADMIN)
-    guarded_api.http.headers["Authorization"] = f"Bearer {secret}"
-    create_run(guarded_api, "r")
-    path = "/machineLearningRuns/r/profilerSessions"
-    guarded_api.http.post(path, json={"storageFolderUri": str(write_profile(guarded_api, "s"))})
-    link = guarded_api.http.post(f"{path}/s/shareLinks", json={}).json()["token"]
-    answers = [
-        guarded_api.http.get(f"/machineLearningRuns/{link}"),
-        guarded_api.http.get(f"/shareLinks/{secret}"),
-        guarded_api.http.post(f"/{link}", json={}),
-        guarded_api.http.get("/machineLearningRuns", params={link: "1"}),
-        guarded_api.http.get("/machineLearningRuns", params={"orderBy": secret}),
-        guarded_api.http.post(path, json={"storageFolderUri": f"/{secret}"}),
-        guarded_api.http.post("/machineLearningRuns", json={secret: 1}),
-    ]
-    for answer in answers:
-        assert answer.status_code >= 400
-        assert secret[4:] not in answer.text
-        assert link[4:] not in answer.text
-    # What this process logged as a server; the test's own client logs what it asks for.
-    lines = [
-        record.getMessage()
-        for record in caplog.records
-        if not record.name.startswith(("httpx", "httpcore"))
-    ]
-    assert lines
-    assert not any(token[4:] in line for line in lines for token in (secret, link))

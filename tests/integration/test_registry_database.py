@@ -109,7 +109,7 @@ def test_sqlite_keeps_readers_and_a_writer_apart(tmp_path: Path) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
+@pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:", "nonsense", ""])
 def test_other_databases_are_refused_by_name(url: str) -> None:
     with pytest.raises(ValueError, match="XPROF_HUB_DATABASE_URL"):
         Database(url)

@@ -1,0 +1,230 @@
+"""The client commands against a running API: what they print, where, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx2
+import pytest
+from typer.testing import CliRunner, Result
+
+from server.cli import app
+from tests.contract.api_calls import write_profile
+from tests.services.api import Api, ApiServers
+
+
+class Commands:
+    """Runs `xprof-hub` with the variables of a user of one API."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        # Wide enough that tables don't wrap.
+        self.environment = {"XPROF_HUB_URL": url, "XPROF_HUB_TOKEN": token, "COLUMNS": "400"}
+
+    def run(self, *arguments: str) -> Result:
+        return CliRunner().invoke(app, arguments, env=self.environment)
+
+    def lines(self, *arguments: str) -> list[str]:
+        """Standard output of a command that must succeed without complaint."""
+        result = self.run(*arguments)
+        assert result.exit_code == 0, result.output
+        assert result.stderr == ""
+        return result.stdout.splitlines()
+
+    def complaint(self, *arguments: str) -> str:
+        """Standard error of a command that must fail, having printed nothing else."""
+        result = self.run(*arguments)
+        assert result.exit_code == 1, result.output
+        assert result.stdout == ""
+        return result.stderr
+
+
+@pytest.fixture
+def api(api_servers: ApiServers) -> Api:
+    """A development server; one database is enough for what commands do."""
+    return api_servers.get("sqlite", "dev")
+
+
+@pytest.fixture
+def hub(api: Api) -> Commands:
+    """Commands of somebody who works with it."""
+    return Commands(api.url)
+
+
+def test_a_profile_is_shared_with_three_commands(api: Api, hub: Commands) -> None:
+    folder = write_profile(api, "2026 \u00fc", "vm0", "vm1")
+    assert hub.lines("runs", "create", "my run", "--label", "team=perf") == ["my run"]
+    assert hub.lines("sessions", "attach", "my run", str(folder)) == ["my run/2026 \u00fc"]
+    (uri,) = hub.lines("share", "my run/2026 \u00fc", "--expires", "7d", "--note", "look")
+    assert uri.startswith(f"{api.url}/s/xph_")
+    (link,) = json.loads("\n".join(hub.lines("links", "list", "--json")))
+    assert (link["state"], link["note"]) == ("ACTIVE", "look")
+    assert hub.lines("links", "revoke", link["uid"]) == []
+    assert "revoked" in hub.lines("links", "list")[1]
+
+
+def test_what_exists_is_listed_and_shown(api: Api, hub: Commands) -> None:
+    folder = write_profile(api, "s", "vm0", "vm1")
+    hub.lines("runs", "create", "r", "--name", "[bold]Llama[/bold]", "--run-set", "llama")
+    hub.lines("sessions", "attach", "r", str(folder), "--hosts", "2", "--name", "step 1")
+    header, row = hub.lines("runs", "list")
+    assert header.split() == ["RUN", "NAME", "SET", "CREATOR", "CREATED"]
+    assert row.split()[:4] == ["r", "[bold]Llama[/bold]", "llama", "local"]
+    assert hub.lines("runs", "list", "--filter", 'runSet = "other"')[0].split() == header.split()
+    assert "Name     [bold]Llama[/bold]" in hub.lines("runs", "show", "r")
+    row = hub.lines("sessions", "list", "r")[1]
+    assert row.split()[0] == "r/s"
+    assert str(folder) in row
+    shown = "\n".join(hub.lines("sessions", "show", "r/s"))
+    for text in ("step 1", str(folder), "vm0", "vm1.xplane.pb"):
+        assert text in shown
+
+
+def test_json_is_what_the_api_answers(api: Api, hub: Commands) -> None:
+    folder = write_profile(api, "s")
+    created = json.loads("\n".join(hub.lines("runs", "create", "r", "--json")))
+    assert created == api.http.get("/machineLearningRuns/r").json()
+    attached = json.loads("\n".join(hub.lines("sessions", "attach", "r", str(folder), "--json")))
+    path = "/machineLearningRuns/r/profilerSessions/s"
+    assert attached == api.http.get(path).json()
+    assert json.loads("\n".join(hub.lines("runs", "list", "--json"))) == [created]
+    (listed,) = json.loads("\n".join(hub.lines("sessions", "list", "r", "--json")))
+    assert listed["name"] == attached["name"]
+    assert json.loads("\n".join(hub.lines("sessions", "show", "r/s", "--json"))) == attached
+    link = json.loads("\n".join(hub.lines("share", "r/s", "--json")))
+    assert link["uri"].endswith(link["token"])
+    assert json.loads("\n".join(hub.lines("sessions", "delete", "r/s", "--json"))) == {}
+    assert json.loads("\n".join(hub.lines("runs", "delete", "r", "--json"))) == {}
+    assert json.loads("\n".join(hub.lines("runs", "list", "--json"))) == []
+
+
+def test_lists_go_on_over_many_pages(api: Api, hub: Commands) -> None:
+    for number in range(3):
+        hub.lines("runs", "create", f"r{number}")
+    from server.client import HubClient
+
+    with HubClient(api.url) as client:
+        assert [run.display_name for run in client.list_runs()] == ["r2", "r1", "r0"]
+
+
+def test_a_relative_location_is_the_callers(
+    api: Api, hub: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_profile(api, "s")
+    monkeypatch.chdir(folder.parent)
+    hub.lines("runs", "create", "r")
+    assert hub.lines("sessions", "attach", "r", "s") == ["r/s"]
+    assert hub.lines("sessions", "attach", "r", "./../profile/s/", "--id", "t") == ["r/t"]
+
+
+def test_missing_hosts_are_said_aside(api: Api, hub: Commands) -> None:
+    hub.lines("runs", "create", "r")
+    result = hub.run("sessions", "attach", "r", str(write_profile(api, "s")), "--hosts", "4")
+    assert (result.exit_code, result.stdout) == (0, "r/s\n")
+    assert "Only 1 of 4 hosts" in result.stderr
+
+
+def test_a_refusal_is_a_sentence_on_standard_error(api: Api, hub: Commands) -> None:
+    assert hub.complaint("runs", "show", "x") == "xprof-hub: There is no run 'x'.\n"
+    hub.lines("runs", "create", "r")
+    assert "already" in hub.complaint("runs", "create", "r")
+    folders = [write_profile(api, name) for name in ("one", "two")]
+    complaint = hub.complaint("sessions", "attach", "r", str(folders[0].parents[2]))
+    assert complaint.splitlines()[1:] == [f"  {folder}" for folder in folders]
+    hub.lines("sessions", "attach", "r", str(folders[0]))
+    assert "ttl:" in hub.complaint("share", "r/one", "--expires", "soon")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["share", "no-slash"],
+        ["share", "a/b/c"],
+        ["sessions", "show", "/s"],
+        ["runs", "create", "r", "--label", "x"],
+        ["runs", "create"],
+        ["tokens", "create", "x", "--role", "root"],
+        ["sessions", "attach", "r", "/x", "--hosts", "0"],
+    ],
+)
+def test_wrong_usage_ends_with_two(hub: Commands, arguments: list[str]) -> None:
+    result = hub.run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:9", "http://127.0.0.1:9/xph_AAAAAAAAAAAAAAA", "nonsense", "http://[x"]
+)
+def test_a_hub_that_does_not_answer_is_named(url: str) -> None:
+    complaint = Commands(url, "xpa_secretsecret").complaint("runs", "list")
+    assert "does not answer" in complaint
+    assert len(complaint.splitlines()) == 1
+    assert "AAAA" not in complaint
+    assert "secret" not in complaint
+
+
+def test_something_else_at_the_address_is_told_apart(api: Api) -> None:
+    complaint = Commands(f"{api.url}/s").complaint("runs", "list")
+    assert "answer" in complaint or "nothing" in complaint
+
+
+def test_the_first_token_is_made_without_a_hub(api_servers: ApiServers, tmp_path: Path) -> None:
+    api = api_servers.get("sqlite", "token")
+    nobody = Commands(api.url)
+    assert "API token" in nobody.complaint("runs", "list")
+    nobody.environment["XPROF_HUB_DATABASE_URL"] = api.settings.database_url
+    (secret,) = nobody.lines("tokens", "create", "first", "--local", "--role", "admin")
+    assert secret.startswith("xpa_")
+    admin = Commands(api.url, secret)
+    (second,) = admin.lines("tokens", "create", "job", "--role", "viewer", "--expires", "1d")
+    job = Commands(api.url, second)
+    assert len(job.lines("runs", "list")) == 1
+    assert "runs.write" in job.complaint("runs", "create", "r")
+    entries = json.loads("\n".join(admin.lines("tokens", "list", "--json")))
+    assert [(entry["displayName"], entry["role"]) for entry in entries] == [
+        ("job", "viewer"),
+        ("first", "admin"),
+    ]
+    admin.lines("tokens", "revoke", entries[0]["uid"])
+    assert "API token" in job.complaint("runs", "list")
+    assert "revoked" in admin.lines("tokens", "list")[1]
+
+
+def test_a_local_token_needs_no_existing_database(tmp_path: Path) -> None:
+    commands = Commands("http://127.0.0.1:9")
+    commands.environment["XPROF_HUB_DATABASE_URL"] = ""
+    commands.environment["XPROF_HUB_DATA_DIR"] = str(tmp_path / "new" / "data")
+    (secret,) = commands.lines("tokens", "create", "first", "--local")
+    assert secret.startswith("xpa_")
+    assert (tmp_path / "new" / "data" / "registry.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("variables", "expires", "word"),
+    [
+        ({}, "soon", "lifetime"),
+        ({"XPROF_HUB_DATABASE_URL": "mysql://h/d"}, "1d", "mysql"),
+        ({"XPROF_HUB_DATABASE_URL": "postgresql://127.0.0.1:9/d"}, "1d", "answer"),
+        ({"XPROF_HUB_DATABASE_URL": "nonsense"}, "1d", "XPROF_HUB_DATABASE_URL"),
+        ({"XPROF_HUB_PORT": "x"}, "1d", "XPROF_HUB_PORT"),
+        ({"XPROF_HUB_DATA_DIR": "/dev/null/x"}, "1d", "/dev/null"),
+    ],
+)
+def test_a_local_token_fails_in_words(
+    tmp_path: Path, variables: dict[str, str], expires: str, word: str
+) -> None:
+    commands = Commands("http://127.0.0.1:9")
+    commands.environment |= {"XPROF_HUB_DATA_DIR": str(tmp_path / "data"), **variables}
+    complaint = commands.complaint("tokens", "create", "x", "--local", "--expires", expires)
+    assert word in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+def test_the_client_understands_a_newer_hub(api: Api, hub: Commands) -> None:
+    """Fields that this version doesn't know are passed over, not refused."""
+    from server.schemas import Run
+
+    hub.lines("runs", "create", "r")
+    answer = httpx2.get(f"{api.url}/v1/machineLearningRuns/r").json() | {"newField": 1}
+    assert Run.model_validate(answer, extra="ignore").display_name == "r"
