@@ -155,7 +155,7 @@ def _begin_sqlite(connection: Connection) -> None:
 def _file_lock(url: URL) -> Iterator[None]:
     """Holds a lock beside the SQLite file; the switch to WAL doesn't wait for others by itself."""
     path = Path(url.database or "")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_name(f"{path.name}.lock").open("a") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
