@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import http.client
-import json
 import threading
 import time
 import zlib
@@ -27,12 +26,10 @@ class Answer:
     encoding: str
     body: bytes
 
-    def json(self) -> object:
-        """The decoded body; None when it is no JSON."""
-        try:
-            return json.loads(_DECODERS[self.encoding](self.body))
-        except ValueError:
-            return None
+    @property
+    def data(self) -> bytes:
+        """The body without its encoding."""
+        return _DECODERS[self.encoding](self.body)
 
 
 _DECODERS: dict[str, Callable[[bytes], bytes]] = {
@@ -78,22 +75,29 @@ class User:
         return [self._get("data", tag="trace_viewer@", host=host, resolution="8000")]
 
     def _get(self, route: str, **parameters: str) -> Answer:
-        query = urlencode({"run": self._run, **parameters})
-        self._connection.request("GET", f"{self._path}/{route}?{query}", headers=_BROWSER_HEADERS)
+        path = f"{self._path}/{route}?{urlencode({'run': self._run, **parameters})}"
+        try:
+            return self._request(path)
+        except (http.client.HTTPException, ConnectionError):
+            # The server has closed the idle connection; browsers open another one, too.
+            self._connection.close()
+            return self._request(path)
+
+    def _request(self, path: str) -> Answer:
+        self._connection.request("GET", path, headers=_BROWSER_HEADERS)
         response = self._connection.getresponse()
         return Answer(
             response.status, response.headers.get("Content-Encoding", ""), response.read()
         )
 
 
+_LEAST_DATA = 1000
+"""Bytes. A page of any session has more; XProf answers `[]` or an empty trace when it has nothing."""
+
+
 def is_complete(answers: list[Answer]) -> bool:
-    """Whether all answers came and the last one holds data: XProf answers `[]` for none."""
-    if any(answer.status != 200 for answer in answers):
-        return False
-    data = answers[-1].json()
-    if isinstance(data, dict):
-        return bool(data.get("traceEvents"))
-    return bool(data)
+    """Whether all answers came and the last one, the data, holds something."""
+    return all(answer.status == 200 for answer in answers) and len(answers[-1].data) > _LEAST_DATA
 
 
 @dataclass(frozen=True)
@@ -130,4 +134,4 @@ def open_at_once(users: list[User], page: Callable[[User], list[Answer]]) -> Ope
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - begin
-    return Opening(seconds, sum(map(is_complete, answers.values())), len(users))
+    return Opening(seconds, sum(is_complete(found) for found in answers.values()), len(users))
