@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.modules import Modules, served_modules
 from tests.browser.viewer import CHROMIUM_ARGUMENTS, Viewer
 from tests.services.hub import HubFactory, share
 
@@ -52,3 +53,16 @@ def prefixed_link(tmp_path_factory: pytest.TempPathFactory, small_session: Path)
         yield share(hub.url, "demo", "two hosts", small_session)
     finally:
         factory.stop_all()
+
+
+@pytest.fixture(scope="session")
+def modules_url() -> Iterator[str]:
+    """Address of our static files, served by themselves."""
+    with served_modules() as url:
+        yield url
+
+
+@pytest.fixture
+def modules(page: Page, modules_url: str) -> Modules:
+    """A page in which our modules can be imported."""
+    return Modules(page, modules_url)
