@@ -228,7 +228,9 @@ def _adapt(name: str, body: bytes) -> bytes:
     if name == "styles.css":
         return _FOREIGN_IMPORT.sub(b"", body)
     if name == "trace_viewer_index.html":
-        linkless = _FOREIGN_HREF.sub(rb"\1", body)
+        # Deferred like ours, so that ours comes first and sees its requests.
+        deferred = body.replace(b'<script src="trace', b'<script defer src="trace')
+        linkless = _FOREIGN_HREF.sub(rb"\1", deferred)
         return linkless.replace(
             b"<head>", b'<head><script type="module" src="trace.js"></script>', 1
         )

@@ -1,0 +1,125 @@
+"""What can't be shown is said in words: never an empty page, never a wait without end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Route
+
+from tests.browser.conftest import MakeViewer
+from tests.services.hub import HubFactory, copy_of, share
+
+SENTENCE = "The file ends in the middle of a record."
+
+
+def link_to(hubs: HubFactory, folder: Path) -> str:
+    """A link to a session of its own."""
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
+    return share(hub.url, "run", "session", folder)
+
+
+def cut(path: Path) -> None:
+    """Leaves half of a file, as a broken upload does."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def test_damaged_host_is_named_and_the_others_are_shown(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    first, second = sorted(folder.glob("*.xplane.pb"))
+    cut(second)
+    shown = viewer(link_to(hubs, folder))
+    shown.open("hlo_stats", host=first.name.removesuffix(".xplane.pb"))
+    summary = shown.wait_for("#xh-hosts.xh-warn summary")
+    assert summary.inner_text() == "1 of 2 hosts"
+    summary.click()
+    assert second.name.removesuffix(".xplane.pb") in shown.wait_for("#xh-hosts li").inner_text()
+    shown.wait_for(".xh-table tbody tr")
+
+
+def test_session_without_a_readable_host_says_so(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    paths = sorted(folder.glob("*.xplane.pb"))
+    for path in paths:
+        cut(path)
+    shown = viewer(link_to(hubs, folder))
+    shown.open("overview_page")
+    message = shown.wait_for("main.xh-message").inner_text()
+    assert "This profile can" in message
+    for path in paths:
+        assert path.name in message
+
+
+def test_empty_session_says_so(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    link = link_to(hubs, folder)
+    for path in folder.glob("*.xplane.pb"):
+        path.unlink()
+    shown = viewer(link)
+    shown.open("overview_page")
+    assert shown.wait_for("main.xh-message h1").inner_text() == "This session holds no profile"
+
+
+def test_failed_view_shows_the_servers_sentence_and_file(
+    demo_link: str, viewer: MakeViewer
+) -> None:
+    answer = {"error": {"message": SENTENCE, "details": [{"file": "w-0.xplane.pb"}]}}
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=422, content_type="application/json", body=json.dumps(answer))
+
+    shown = viewer(demo_link)
+    shown.page.route("**/data?*tag=hlo_stats*", refuse)
+    shown.open("hlo_stats")
+    notice = shown.wait_for(".xh-notice")
+    assert SENTENCE in notice.inner_text()
+    assert "w-0.xplane.pb" in notice.inner_text()
+    # XProf's own account would show the address with the link's token.
+    assert "xph_" not in shown.page.locator("app").inner_text()
+
+
+def test_notice_goes_with_the_view_that_failed(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(demo_link)
+    shown.page.route(
+        "**/data?*tag=hlo_stats*", lambda route: route.fulfill(status=503, body="busy")
+    )
+    shown.open("hlo_stats")
+    shown.wait_for(".xh-notice")
+    shown.page.locator("mat-select", has_text="HLO Op Stats").click()
+    shown.page.locator("mat-option", has_text="Overview Page").click()
+    shown.page.locator(".xh-notice").wait_for(state="detached")
+    shown.page.get_by_text("Performance Summary").first.wait_for()
+
+
+def test_failed_trace_is_said_around_its_frame(demo_link: str, viewer: MakeViewer) -> None:
+    answer = {"error": {"message": SENTENCE}}
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=422, content_type="application/json", body=json.dumps(answer))
+
+    shown = viewer(demo_link)
+    shown.page.route("**/data?*tag=trace_viewer*", refuse)
+    shown.open("trace_viewer@")
+    assert SENTENCE in shown.wait_for(".xh-notice").inner_text()
+
+
+def test_graph_of_an_op_that_is_not_there_says_so(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(demo_link)
+    module = next(name for name in shown.get("module_list").split(",") if "train" in name)
+    shown.open("graph_viewer", module_name=module, node_name="no-such-op")
+    shown.wait_for("iframe#graph-html")
+    status = shown.page.frame_locator("#graph-html").locator("#graph-status.failed")
+    status.wait_for()
+    assert "no-such-op" in status.inner_text()
+
+
+def test_unknown_link_says_so(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(f"{demo_link[:-1]}{'A' if demo_link[-1] != 'A' else 'B'}")
+    shown.page.goto(shown.base)
+    assert shown.wait_for("h1").inner_text() == "There is nothing at this address"
