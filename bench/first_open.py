@@ -14,19 +14,24 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.accounting import adopt_orphans, machine, settled_cpu_seconds
 from bench.contenders import RUN, Contender, Hub, XprofServer
 from bench.report import Measurement, print_report
-from bench.users import User, open_at_once
+from bench.users import Answer, Opening, User, open_at_once
 from loader.storage.base import XPLANE_SUFFIX
 from server.demo.session import write_session
+from server.serve import stop_on_terminate
 
 CROWDS = (1, 8)
-REPEATS = 20
+Page = Callable[[User], list[Answer]]
+MOST_REPEATS = 20
+LEAST_REPEATS = 3
+REPEAT_SECONDS = 15.0
+"""A repeated open is measured over as many as fit into this time, so that small CPU times can be told."""
 _REST_SECONDS = 8.0
 """XProf's gRPC channel to itself is up some seconds after its port: without this rest its first answer
 would seem slower than it is."""
@@ -51,33 +56,42 @@ def measure(contender: Contender, users: int, host: str) -> list[Measurement]:
     """First overview, first trace and repeated opens for a crowd."""
     crowd = [User(contender.base, RUN) for _ in range(users)]
 
-    def step(what: str, repeats: int = 1) -> Measurement:
-        seconds = complete = 0.0
+    def step(what: str, pages: Sequence[Page], most: int = 1) -> Measurement:
+        openings: list[Opening] = []
         conversions = contender.conversions()
         cpu = settled_cpu_seconds()
-        for _ in range(repeats):
-            openings = []
-            if what != "trace":
-                openings.append(open_at_once(crowd, User.open_overview))
-            if what != "overview":
-                openings.append(open_at_once(crowd, lambda user: user.open_trace(host)))
-            seconds += sum(opening.seconds for opening in openings)
-            complete += min(opening.complete for opening in openings)
+        begin = time.monotonic()
+        while not enough(len(openings) // len(pages), most, time.monotonic() - begin):
+            openings += [open_at_once(crowd, page) for page in pages]
+        repeats = len(openings) // len(pages)
         return Measurement(
             contender=contender.name,
             users=users,
             what=what,
-            seconds=seconds / repeats,
+            seconds=sum(opening.seconds for opening in openings) / repeats,
             cpu_seconds=(settled_cpu_seconds() - cpu) / repeats,
             conversions=contender.conversions() - conversions,
-            complete=complete / repeats / users,
+            complete=min(opening.complete for opening in openings) / users,
         )
 
+    def trace(user: User) -> list[Answer]:
+        return user.open_trace(host)
+
     try:
-        return [step("overview"), step("trace"), step("repeat", REPEATS)]
+        overview = User.open_overview
+        return [
+            step("overview", [overview]),
+            step("trace", [trace]),
+            step("repeat", [overview, trace], MOST_REPEATS),
+        ]
     finally:
         for user in crowd:
             user.close()
+
+
+def enough(done: int, most: int, seconds: float) -> bool:
+    """Whether a step has been repeated enough: `most` times, or fewer when that takes long."""
+    return done >= most or (done >= LEAST_REPEATS and seconds > REPEAT_SECONDS)
 
 
 def run(plan: Plan) -> list[Measurement]:
@@ -125,6 +139,7 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="print for docs/performance.md")
     arguments = parser.parse_args()
     adopt_orphans()
+    stop_on_terminate()
     with tempfile.TemporaryDirectory(prefix="xprof-hub-bench-") as folder:
         session = arguments.session or Path(folder)
         if arguments.session is None:
