@@ -17,7 +17,7 @@ METRIC_ROW = re.compile(r"^\| `(xprof_hub_\w+)` \| .+ \|$", re.MULTILINE)
 
 def as_documented(default: object) -> str:
     """How the table writes a default."""
-    if default == ():
+    if default is None or default == ():
         return ""
     if isinstance(default, Path):
         return f"~/{default.relative_to(Path.home())}"
