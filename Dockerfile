@@ -20,7 +20,8 @@ COPY auth/ auth/
 COPY loader/ loader/
 COPY server/ server/
 RUN python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist . \
-    && python -m pip --python /opt/xprof-hub/bin/python install --no-deps --no-index dist/*.whl
+    && python -m pip --python /opt/xprof-hub/bin/python install --no-deps --no-index dist/*.whl \
+    && XPROF_HUB_ASSET_CACHE=/opt/xprof-hub/assets /opt/xprof-hub/bin/xprof-hub compress-assets
 
 # ---- what runs
 FROM python:3.13-slim-bookworm
@@ -39,6 +40,8 @@ ENV PATH=/opt/xprof-hub/bin:$PATH \
     XPROF_HUB_AUTH=token \
     XPROF_HUB_HOST=0.0.0.0 \
     XPROF_HUB_PORT=8080 \
+    XPROF_HUB_ASSET_CACHE=/opt/xprof-hub/assets \
+    DISABLE_GCS_PYTHON_CLIENT_OTEL_BUCKET_METADATA=true \
     XPROF_HUB_DATA_DIR=/var/lib/xprof-hub
 
 USER 10001:10001

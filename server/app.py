@@ -55,8 +55,7 @@ def build_services(settings: Settings) -> Services:
         settings.request_seconds,
         metrics.worker_retries.inc,
     )
-    assets = load_assets(find_xprof_static(), settings.data_dir / "assets")
-    assets.start_compressing()
+    assets = load_assets(find_xprof_static(), settings.resolved_asset_cache)
     return Services(
         settings=settings,
         database=database,
@@ -84,6 +83,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        separate_input_output_schemas=False,
         servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
     )
     app.state.services = services

@@ -88,6 +88,14 @@ def demo(
     run_demo(path, port, hosts, events, browser)
 
 
+@app.command("compress-assets")
+def compress_assets() -> None:
+    """Make the smallest copies of all static files ahead of time, as the image's build does."""
+    from server.ui.assets import find_xprof_static, load_assets
+
+    load_assets(find_xprof_static(), load_settings().resolved_asset_cache).compress()
+
+
 @app.command()
 def doctor() -> None:
     """Say what works here and what is missing."""

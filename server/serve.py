@@ -50,7 +50,10 @@ def check_start(settings: Settings, part: Part | None) -> None:
     """
     problems = settings.problems_with_binding() if part != "worker" else []
     if settings.environment == "production":
-        problems += settings.problems_in_production()
+        is_worker = part == "worker"
+        problems += (
+            settings.problems_of_worker() if is_worker else settings.problems_in_production()
+        )
     if part == "front" and not settings.workers:
         problems.append(
             "XPROF_HUB_WORKERS is empty. Set it to the URLs of the workers, or leave --only out."

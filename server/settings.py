@@ -49,6 +49,8 @@ class Settings(BaseSettings):
     storage_roots: CommaSeparated = ()
     cache_root: str = ""
     """Where artifacts are shared: `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
+    asset_cache: str = ""
+    """Where `xprof-hub compress-assets` leaves small copies of static files. Empty: `assets` in `data_dir`."""
     workers: CommaSeparated = ()
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""
@@ -82,6 +84,11 @@ class Settings(BaseSettings):
         return self.database_url or f"sqlite:///{self.data_dir / 'registry.sqlite'}"
 
     @property
+    def resolved_asset_cache(self) -> Path:
+        """Where compressed copies of static files lie."""
+        return Path(self.asset_cache) if self.asset_cache else self.data_dir / "assets"
+
+    @property
     def resolved_cache_root(self) -> str:
         """Where artifacts are shared."""
         return self.cache_root or str(self.data_dir / "artifacts")
@@ -101,6 +108,10 @@ class Settings(BaseSettings):
                 "XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends."
             )
         return problems
+
+    def problems_of_worker(self) -> list[str]:
+        """What must change before this may be a worker in production; it has no database and no callers."""
+        return [line for line in self.problems_in_production() if "SECRET_KEY" in line]
 
     def problems_with_binding(self) -> list[str]:
         """Why this configuration must not listen on its address; empty when it may."""

@@ -1,9 +1,9 @@
 """The static files of the page: XProf's, from its installed wheel, and our own.
 
 XProf's scripts are served byte for byte. Its stylesheet loses imports of web fonts, and its trace viewer page
-loses links to other hosts and gains our script. Files are read and compressed once per process; compressed
-copies are kept on disk. XProf's Python package is located, never imported, because importing it would map its
-native library into the front end.
+loses links to other hosts and gains our script. A file is compressed when a browser first asks for it, fast;
+`Assets.compress` makes the smallest copies ahead of time, as the image's build does. XProf's Python package is
+located, never imported, because importing it would map its native library into the front end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import importlib.util
-import logging
 import os
 import re
 import tempfile
@@ -19,11 +18,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import brotli
-
-log = logging.getLogger(__name__)
 
 OWN_FILES = Path(__file__).parent / "static"
 
@@ -53,6 +49,8 @@ CONTENT_TYPES = {
 _COMPRESSED_ALREADY = frozenset({".woff2"})
 _SMALLEST = 512
 """Bytes below which compression saves nothing worth a header."""
+_FAST_QUALITY = 5
+"""Of brotli and gzip: 5 % more bytes than the best quality, in a tenth of its time."""
 _LARGE = 400_000
 """Bytes from which brotli's best quality takes seconds: such files get the next best."""
 
@@ -81,7 +79,7 @@ class Asset:
         content_type: its media type.
         body: its bytes, not compressed.
         etag: a strong entity tag of the body, with quotes.
-        encodings: compressed bytes by `Content-Encoding`; filled in the background after a first start.
+        encodings: compressed bytes by `Content-Encoding`.
     """
 
     content_type: str
@@ -125,20 +123,72 @@ def find_xprof_static() -> Path:
     )
 
 
-def _compress_brotli(body: bytes) -> bytes:
+def _smallest_brotli(body: bytes) -> bytes:
     quality = 9 if len(body) >= _LARGE else 11
     compressed: bytes = brotli.compress(body, quality=quality)
     return compressed
 
 
-def _compress_gzip(body: bytes) -> bytes:
-    return gzip.compress(body, compresslevel=9, mtime=0)
+def _fast_brotli(body: bytes) -> bytes:
+    compressed: bytes = brotli.compress(body, quality=_FAST_QUALITY)
+    return compressed
 
 
-_COMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = {
-    "br": _compress_brotli,
-    "gzip": _compress_gzip,
+_SMALLEST_COPY: Mapping[str, Callable[[bytes], bytes]] = {
+    "br": _smallest_brotli,
+    "gzip": lambda body: gzip.compress(body, compresslevel=9, mtime=0),
 }
+_FAST_COPY: Mapping[str, Callable[[bytes], bytes]] = {
+    "br": _fast_brotli,
+    "gzip": lambda body: gzip.compress(body, compresslevel=_FAST_QUALITY, mtime=0),
+}
+
+
+class CompressedCopies(Mapping[str, bytes]):
+    """A file's compressed forms: from disk if they were made ahead, else made when first asked for."""
+
+    def __init__(self, body: bytes, cache: Path) -> None:
+        self._body = body
+        self._cache = cache
+        self._digest = hashlib.sha256(body).hexdigest()
+        self._copies: dict[str, bytes] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, encoding: str) -> bytes:
+        """The file in an encoding; the first call takes up to some tenths of a second."""
+        with self._lock:
+            if encoding not in self._copies:
+                path = self._path(encoding)
+                kept = path.read_bytes() if path.is_file() else None
+                self._copies[encoding] = kept or _FAST_COPY[encoding](self._body)
+            return self._copies[encoding]
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of the encodings."""
+        return iter(_FAST_COPY)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(_FAST_COPY)
+
+    def __contains__(self, encoding: object) -> bool:
+        """Whether there is such an encoding; makes nothing."""
+        return encoding in _FAST_COPY
+
+    def keep_smallest(self) -> None:
+        """Makes the smallest copies that are not on disk yet."""
+        for encoding, compress in _SMALLEST_COPY.items():
+            path = self._path(encoding)
+            if path.is_file():
+                continue
+            with tempfile.NamedTemporaryFile(dir=self._cache, delete=False) as file:
+                file.write(compress(self._body))
+            # Renaming is atomic: another process never reads half a file.
+            os.replace(file.name, path)  # noqa: PTH105 - Path.replace would need a second Path
+            path.chmod(0o644)
+
+    def _path(self, encoding: str) -> Path:
+        return self._cache / f"{self._digest}.{encoding}"
 
 
 class Assets:
@@ -149,16 +199,16 @@ class Assets:
         self._cache = cache
         self.hash = _hash_of(files)
         """Changes whenever any file does: part of the path of immutable files."""
-        self._encodings: dict[str, dict[str, bytes]] = {name: {} for name in files}
         self._assets = {name: self._make(name, body) for name, body in files.items()}
 
     def _make(self, name: str, body: bytes) -> Asset:
         served = _point_at_immutable(body, self.hash) if name == "trace_viewer_index.html" else body
+        worthwhile = Path(name).suffix not in _COMPRESSED_ALREADY and len(served) >= _SMALLEST
         return Asset(
             content_type=CONTENT_TYPES[Path(name).suffix],
             body=served,
             etag=f'"{hashlib.sha256(served).hexdigest()[:24]}"',
-            encodings=MappingProxyType(self._encodings[name]),
+            encodings=CompressedCopies(served, self._cache) if worthwhile else {},
         )
 
     def get(self, name: str) -> Asset | None:
@@ -170,40 +220,11 @@ class Assets:
         return iter(self._assets)
 
     def compress(self) -> None:
-        """Compresses every file, or reads the compressed copy from disk. Takes seconds the first time."""
+        """Keeps the smallest copy of every file on disk. Takes some ten seconds the first time."""
         self._cache.mkdir(parents=True, exist_ok=True)
-        for name, asset in self._assets.items():
-            if Path(name).suffix in _COMPRESSED_ALREADY or len(asset.body) < _SMALLEST:
-                continue
-            for encoding, compressor in _COMPRESSORS.items():
-                self._encodings[name][encoding] = self._compressed(asset.body, encoding, compressor)
-
-    def start_compressing(self) -> threading.Thread:
-        """Compresses in the background; until a file's turn it is served as it is."""
-        thread = threading.Thread(target=self._compress_or_log, name="compress-assets", daemon=True)
-        thread.start()
-        return thread
-
-    def _compress_or_log(self) -> None:
-        try:
-            self.compress()
-        except OSError as error:
-            # The page works without: a full or read-only disk costs bytes, not answers.
-            log.warning("Static files stay uncompressed: %s", error)
-
-    def _compressed(
-        self, body: bytes, encoding: str, compressor: Callable[[bytes], bytes]
-    ) -> bytes:
-        """The compressed copy from disk, else made now and kept."""
-        path = self._cache / f"{hashlib.sha256(body).hexdigest()}.{encoding}"
-        if path.is_file():
-            return path.read_bytes()
-        compressed = compressor(body)
-        with tempfile.NamedTemporaryFile(dir=self._cache, delete=False) as file:
-            file.write(compressed)
-        # Renaming is atomic: another process never reads half a file.
-        os.replace(file.name, path)  # noqa: PTH105 - Path.replace would need a second Path
-        return compressed
+        for asset in self._assets.values():
+            if isinstance(asset.encodings, CompressedCopies):
+                asset.encodings.keep_smallest()
 
 
 def _hash_of(files: Mapping[str, bytes]) -> str:

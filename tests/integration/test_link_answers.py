@@ -97,7 +97,7 @@ def ask(hub: DemoHub, query: dict[str, str]) -> tuple[int, str, bytes]:
     return answer.status, answer.headers.get("content-type", ""), answer.body
 
 
-@pytest.mark.parametrize(("choice", "query"), list(cases()), ids=lambda part: json.dumps(part))
+@pytest.mark.parametrize(("choice", "query"), list(cases()), ids=json.dumps)
 def test_answer_equals_that_of_xprof(
     demo_hub: DemoHub,
     hosts: list[str],
