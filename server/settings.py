@@ -48,7 +48,7 @@ class Settings(BaseSettings):
     redis_url: str = ""
     storage_roots: CommaSeparated = ()
     cache_root: str = ""
-    """Where artifacts are shared: `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
+    """Where artifacts lie, `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
     asset_cache: str = ""
     """Where `xprof-hub compress-assets` leaves small copies of static files. Empty: `assets` in `data_dir`."""
     workers: CommaSeparated = ()
