@@ -1,9 +1,10 @@
 """The static files of the page: XProf's, from its installed wheel, and our own.
 
-XProf's scripts are served byte for byte. Its stylesheet loses imports of web fonts, and its trace viewer
-page loses links to other hosts and gains our script. A file is compressed when a browser first asks for it, fast;
-`Assets.compress` makes the smallest copies ahead of time, as the image's build does. XProf's Python package is
-located, never imported, because importing it would map its native library into the front end.
+XProf's scripts are served byte for byte. Its stylesheet loses imports of web fonts, and its trace
+viewer page loses links to other hosts and gains our script. A file is compressed when a browser
+first asks for it, fast; `Assets.compress` makes the smallest copies ahead of time, as the image's
+build does. XProf's Python package is located, never imported, because importing it would map its
+native library into the front end.
 """
 
 from __future__ import annotations
