@@ -56,9 +56,14 @@ class GcsArtifacts:
         except (*_FAILURES, ValueError, OSError) as problem:
             logger.warning("an artifact set could not be fetched: %s", problem)
             manifest = None
-        if manifest is not None and whole(directory, manifest):
-            return manifest
-        return None
+        if manifest is None:
+            return None
+        if not whole(directory, manifest):
+            # Nothing may stay: the engine would take a damaged file for its own.
+            for name, _ in manifest.files:
+                (directory / name).unlink(missing_ok=True)
+            return None
+        return manifest
 
     def _download(self, key: str, folder: str, manifest: Manifest, directory: Path) -> None:
         def one(name: str) -> None:

@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     cache_root: str = ""
     """Where artifacts lie, `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
     asset_cache: str = ""
-    """Where `xprof-hub compress-assets` leaves small copies of static files. Empty: `assets` in `data_dir`."""
+    """Where `xprof-hub compress-assets` leaves small static files. Empty: `assets` in `data_dir`."""
     workers: CommaSeparated = ()
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""

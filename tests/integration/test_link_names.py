@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ NAMES = [
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> HubProcess:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     factory = HubFactory(tmp_path_factory.mktemp("names"))
     folder = tmp_path_factory.getbasetemp()
     yield factory.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ HTML = {"Accept": "text/html,application/xhtml+xml"}
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> HubProcess:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     factory = HubFactory(tmp_path_factory.mktemp("problems"))
     yield factory.start({"XPROF_HUB_STORAGE_ROOTS": str(tmp_path_factory.getbasetemp())})
     factory.stop_all()

@@ -1,6 +1,7 @@
 """Artifact sets: whole or absent, the first one stays, and never a file outside its set."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ KEY, OTHER = "0a" * 32, "0b" * 32
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path: Path) -> list[Path]:
     folder = tmp_path / "made"
     folder.mkdir()
     made = [folder / "a.SSTABLE", folder / "a.metadata.SSTABLE"]
@@ -20,18 +21,22 @@ def files(tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> DirectoryArtifacts:
     return DirectoryArtifacts(tmp_path / "artifacts", 1 << 20)
 
 
-def fetch(store, tmp_path, key=KEY):
+def fetch(
+    store: DirectoryArtifacts, tmp_path: Path, key: str = KEY
+) -> tuple[Manifest | None, list[str]]:
     target = tmp_path / "job"
     target.mkdir(exist_ok=True)
     manifest = store.fetch(key, target)
     return manifest, sorted(path.name for path in target.iterdir())
 
 
-def test_a_set_comes_back_with_its_warnings(store, files, tmp_path):
+def test_a_set_comes_back_with_its_warnings(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
     store.publish(KEY, files, ["3 of 4 hosts"])
     manifest, names = fetch(store, tmp_path)
     assert manifest is not None and manifest.warnings == ("3 of 4 hosts",)
@@ -40,7 +45,7 @@ def test_a_set_comes_back_with_its_warnings(store, files, tmp_path):
     assert fetch(store, tmp_path, OTHER)[0] is None
 
 
-def test_the_first_set_stays(store, files, tmp_path):
+def test_the_first_set_stays(store: DirectoryArtifacts, files: list[Path], tmp_path: Path) -> None:
     store.publish(KEY, files, [])
     files[0].write_bytes(b"later")
     store.publish(KEY, files, ["later"])
@@ -50,7 +55,9 @@ def test_the_first_set_stays(store, files, tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "missing", "no manifest", "bad manifest"])
-def test_a_damaged_set_is_absent_and_can_be_made_again(store, files, tmp_path, damage):
+def test_a_damaged_set_is_absent_and_can_be_made_again(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path, damage: str
+) -> None:
     store.publish(KEY, files, [])
     folder = tmp_path / "artifacts" / KEY
     folder.joinpath("a.SSTABLE").chmod(0o644)
@@ -69,12 +76,12 @@ def test_a_damaged_set_is_absent_and_can_be_made_again(store, files, tmp_path, d
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "..", MANIFEST])
-def test_a_manifest_may_not_name_files_elsewhere(name):
+def test_a_manifest_may_not_name_files_elsewhere(name: str) -> None:
     with pytest.raises(ValueError, match="outside"):
         Manifest.from_json(json.dumps({"files": [[name, 1]], "warnings": []}))
 
 
-def test_old_sets_make_room_but_never_the_newest(tmp_path, files):
+def test_old_sets_make_room_but_never_the_newest(tmp_path: Path, files: list[Path]) -> None:
     store = DirectoryArtifacts(tmp_path / "small", 3000)
     store.publish(KEY, files, [])
     store.publish(OTHER, files, [])

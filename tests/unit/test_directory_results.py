@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.results import DirectoryResults, ResultHeader, StoredError, TieredResults
+from loader.results import DirectoryResults, ResultHeader, ResultStore, StoredError, TieredResults
 
 KEY = "ab" * 32
 
@@ -16,23 +16,30 @@ def body(folder: Path, content: bytes) -> Path:
 
 
 def put(
-    store, folder: Path, key: str, content: bytes, ttl: int = 60, warnings: tuple[str, ...] = ()
-):
+    store: ResultStore,
+    folder: Path,
+    key: str,
+    content: bytes,
+    ttl: int = 60,
+    warnings: tuple[str, ...] = (),
+) -> None:
     header = ResultHeader("application/json", len(content), len(content), warnings)
     store.put(key, header, body(folder, content), ttl)
 
 
-def read(store, key: str) -> bytes | None:
+def read(store: ResultStore, key: str) -> bytes | None:
     found = store.open(key)
     return None if found is None else b"".join(found.pieces)
 
 
 @pytest.fixture
-def store(tmp_path):
+def store(tmp_path: Path) -> DirectoryResults:
     return DirectoryResults(tmp_path / "results", 1 << 20)
 
 
-def test_what_is_put_is_found_by_another_process_of_the_same_directory(store, tmp_path):
+def test_what_is_put_is_found_by_another_process_of_the_same_directory(
+    store: ResultStore, tmp_path: Path
+) -> None:
     put(store, tmp_path, KEY, b"x" * 3_000_00, warnings=("3 of 4 hosts",))
     other = DirectoryResults(tmp_path / "results", 1 << 20)
     found = other.open(KEY)
@@ -42,7 +49,7 @@ def test_what_is_put_is_found_by_another_process_of_the_same_directory(store, tm
     assert other.open("cd" * 32) is None
 
 
-def test_an_error_is_kept_as_an_error(store):
+def test_an_error_is_kept_as_an_error(store: ResultStore) -> None:
     error = StoredError("malformed", "ends too early", "vm.xplane.pb")
     store.put(KEY, ResultHeader("application/json", 0, 0, error=error), None, 60)
     found = store.open(KEY)
@@ -50,7 +57,7 @@ def test_an_error_is_kept_as_an_error(store):
     assert found.header.error.as_error().file == "vm.xplane.pb"
 
 
-def test_a_value_ends_with_its_time(tmp_path):
+def test_a_value_ends_with_its_time(tmp_path: Path) -> None:
     now = [1000.0]
     store = DirectoryResults(tmp_path / "results", 1 << 20, clock=lambda: now[0])
     put(store, tmp_path, KEY, b"old", ttl=10)
@@ -61,7 +68,9 @@ def test_a_value_ends_with_its_time(tmp_path):
 
 
 @pytest.mark.parametrize("keep", [0, 3, 11, 40, -1])
-def test_a_damaged_value_is_absent_and_replaced(store, tmp_path, keep):
+def test_a_damaged_value_is_absent_and_replaced(
+    store: ResultStore, tmp_path: Path, keep: int
+) -> None:
     put(store, tmp_path, KEY, b"whole")
     (path,) = (tmp_path / "results").glob("*/*")
     path.write_bytes(path.read_bytes()[:keep])
@@ -70,7 +79,7 @@ def test_a_damaged_value_is_absent_and_replaced(store, tmp_path, keep):
     assert read(store, KEY) == b"whole"
 
 
-def test_least_recently_used_values_make_room(tmp_path):
+def test_least_recently_used_values_make_room(tmp_path: Path) -> None:
     now = [1000.0]
     store = DirectoryResults(tmp_path / "results", 100_000, clock=lambda: now[0])
     keys = [f"{number:02x}" * 32 for number in range(3)]
@@ -87,7 +96,9 @@ def test_least_recently_used_values_make_room(tmp_path):
     assert total <= 100_000
 
 
-def test_a_value_removed_while_it_is_read_stays_whole_for_its_reader(store, tmp_path):
+def test_a_value_removed_while_it_is_read_stays_whole_for_its_reader(
+    store: ResultStore, tmp_path: Path
+) -> None:
     put(store, tmp_path, KEY, b"z" * 100_000)
     found = store.open(KEY)
     for path in (tmp_path / "results").glob("*/*"):
@@ -95,14 +106,14 @@ def test_a_value_removed_while_it_is_read_stays_whole_for_its_reader(store, tmp_
     assert found is not None and b"".join(found.pieces) == b"z" * 100_000
 
 
-def test_no_draft_stays_when_the_body_is_missing(store, tmp_path):
+def test_no_draft_stays_when_the_body_is_missing(store: ResultStore, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.put(KEY, ResultHeader("a/b", 1, 1), tmp_path / "missing", 60)
     assert list((tmp_path / "results").glob("*/.*")) == []
     assert read(store, KEY) is None
 
 
-def test_tiers_ask_the_near_store_first(tmp_path):
+def test_tiers_ask_the_near_store_first(tmp_path: Path) -> None:
     near = DirectoryResults(tmp_path / "near", 1 << 20)
     far = DirectoryResults(tmp_path / "far", 1 << 20)
     put(far, tmp_path, KEY, b"far")

@@ -26,7 +26,7 @@ from loader.encodings import choose_encoding, recode
         (None, "identity"),
     ],
 )
-def test_choice(accept, encoding):
+def test_choice(accept: str | None, encoding: str) -> None:
     assert choose_encoding(accept) == encoding
 
 
@@ -40,7 +40,7 @@ DECODERS = {
 
 @pytest.mark.parametrize("encoding", sorted(DECODERS))
 @pytest.mark.parametrize("size", [0, 1, 3_000_000])
-def test_recoded_body_decodes_to_the_same_bytes(encoding, size):
+def test_recoded_body_decodes_to_the_same_bytes(encoding: str, size: int) -> None:
     raw = (b"profile " * (size // 8 + 1))[:size]
     stored = zstandard.ZstdCompressor().compress(raw)
     pieces = [stored[start : start + 1000] for start in range(0, len(stored), 1000)]

@@ -9,7 +9,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.flight import Flights, ProcessLeases
 
 
-def test_simultaneous_callers_share_one_execution():
+def test_simultaneous_callers_share_one_execution() -> None:
     flights = Flights()
     started, release = threading.Event(), threading.Event()
     runs = []
@@ -33,7 +33,7 @@ def test_simultaneous_callers_share_one_execution():
     assert runs[-1] == 0
 
 
-def test_a_failure_reaches_every_waiter_and_is_not_remembered():
+def test_a_failure_reaches_every_waiter_and_is_not_remembered() -> None:
     flights = Flights()
     started, release = threading.Event(), threading.Event()
 
@@ -53,7 +53,7 @@ def test_a_failure_reaches_every_waiter_and_is_not_remembered():
     flights.run("key", lambda: None)
 
 
-def test_a_lease_is_held_by_one_thread_at_a_time():
+def test_a_lease_is_held_by_one_thread_at_a_time() -> None:
     leases = ProcessLeases()
     inside = []
     worst = []
@@ -73,7 +73,7 @@ def test_a_lease_is_held_by_one_thread_at_a_time():
     assert max(worst) == 1
 
 
-def test_whoever_waited_for_work_that_is_done_gets_no_lease():
+def test_whoever_waited_for_work_that_is_done_gets_no_lease() -> None:
     leases = ProcessLeases()
     assert leases.acquire("name", lambda: True) is None
     lease = leases.acquire("name", lambda: False)

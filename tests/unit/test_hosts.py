@@ -4,7 +4,7 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.hosts import HOST_CALLED_ALL_HOSTS, chosen_hosts, host_menu
-from loader.tools import TOOLS
+from loader.tools import TOOLS, Tool
 
 OVERVIEW = TOOLS["overview_page"]
 KERNELS = TOOLS["kernel_stats"]
@@ -24,7 +24,7 @@ TRACE = TOOLS["trace_viewer@"]
         (OP_PROFILE, ["ALL_HOSTS", "a"], ["ALL_HOSTS", "a"]),
     ],
 )
-def test_menu_is_what_xprof_offers(tool, hosts, menu):
+def test_menu_is_what_xprof_offers(tool: Tool, hosts: list[str], menu: list[str]) -> None:
     assert host_menu(tool, hosts) == menu
 
 
@@ -48,7 +48,13 @@ def test_menu_is_what_xprof_offers(tool, hosts, menu):
         (TRACE, None, "ALL_HOSTS", ["a", "b"], ("a", "b")),
     ],
 )
-def test_choice_follows_the_sessions_own_list(tool, host, hosts, known, chosen):
+def test_choice_follows_the_sessions_own_list(
+    tool: Tool,
+    host: str | None,
+    hosts: str | None,
+    known: list[str],
+    chosen: tuple[str, ...] | None,
+) -> None:
     assert chosen_hosts(tool, host, hosts, known) == chosen
 
 
@@ -61,7 +67,7 @@ def test_choice_follows_the_sessions_own_list(tool, host, hosts, known, chosen):
         (OP_PROFILE, "a/../b", None),
     ],
 )
-def test_unknown_host_is_refused(tool, host, hosts):
+def test_unknown_host_is_refused(tool: Tool, host: str | None, hosts: str | None) -> None:
     if not host and not hosts:
         assert chosen_hosts(tool, host, hosts, ["a"]) is None
         return

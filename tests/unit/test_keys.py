@@ -18,7 +18,7 @@ REQUEST = ToolRequest("/r/s", "trace_viewer@", None, {"resolution": 8000, "full_
 FILES = (host("a"), host("b"))
 
 
-def test_everything_an_answer_depends_on_changes_the_key():
+def test_everything_an_answer_depends_on_changes_the_key() -> None:
     base = result_key("xprof-1", REQUEST, FILES)
     others = [
         result_key("xprof-2", REQUEST, FILES),
@@ -36,12 +36,12 @@ def test_everything_an_answer_depends_on_changes_the_key():
     assert len({base, *others}) == len(others) + 1
 
 
-def test_the_same_question_has_one_key():
+def test_the_same_question_has_one_key() -> None:
     reordered = replace(REQUEST, options={"full_dma": False, "resolution": 8000}, hosts=("a", "b"))
     assert result_key("x", REQUEST, FILES) == result_key("x", reordered, FILES)
 
 
-def test_names_cannot_be_shifted_into_each_other():
+def test_names_cannot_be_shifted_into_each_other() -> None:
     assert result_key("x", REQUEST, (host("a,1"),)) != result_key("x", REQUEST, (host("a", ",11"),))
     assert artifact_key("x", "/r", ArtifactKind.TRACE, FILES) != artifact_key(
         "x", "/r", ArtifactKind.OP_STATS, FILES

@@ -2,6 +2,7 @@
 
 import pytest
 
+from loader.engine.base import OptionValue
 from loader.errors import ErrorCode, LoaderError
 from loader.tools import TOOLS, canonical_options, tool_named
 
@@ -38,7 +39,9 @@ from loader.tools import TOOLS, canonical_options, tool_named
         ("megascale_stats", {"perfetto": "TRUE"}, {"perfetto": True}),
     ],
 )
-def test_options_are_those_of_the_tool(tool, query, options):
+def test_options_are_those_of_the_tool(
+    tool: str, query: dict[str, str], options: dict[str, OptionValue]
+) -> None:
     assert canonical_options(TOOLS[tool], query) == options
 
 
@@ -55,14 +58,14 @@ def test_options_are_those_of_the_tool(tool, query, options):
         ("perf_counters", "device_type", "../../etc"),
     ],
 )
-def test_a_bad_value_is_refused_by_name(tool, name, value):
+def test_a_bad_value_is_refused_by_name(tool: str, name: str, value: str) -> None:
     with pytest.raises(LoaderError) as caught:
         canonical_options(TOOLS[tool], {name: value})
     assert caught.value.code is ErrorCode.INVALID_REQUEST
     assert name in caught.value.message
 
 
-def test_an_unknown_tool_is_not_there():
+def test_an_unknown_tool_is_not_there() -> None:
     with pytest.raises(LoaderError) as caught:
         tool_named("no_such_tool")
     assert caught.value.code is ErrorCode.NOT_FOUND
