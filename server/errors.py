@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 
 from auth.tokens import redact
 from loader.errors import ErrorCode, LoaderError
+from server.middleware import SECURITY_HEADERS
 from server.registry.errors import RegistryError, RegistryProblem
 
 ErrorDetail: TypeAlias = dict[str, str]
@@ -230,5 +231,7 @@ def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_fault(_request: Request, _error: Exception) -> JSONResponse:
-    # Starlette raises the error again after this answer, so that the server logs it.
-    return error_response(INTERNAL, "XProf Hub failed at this request. Its log says why.")
+    # Starlette raises the error again after this answer, so that the server logs it. The answer is made
+    # outside of all middleware, so it brings its own headers.
+    message = "XProf Hub failed at this request. Its log says why."
+    return error_response(INTERNAL, message, headers=SECURITY_HEADERS)

@@ -24,8 +24,12 @@ from typing import Literal
 import httpx2
 import uvicorn
 from fastapi import FastAPI
+from sqlalchemy.exc import SQLAlchemyError
 
+from auth.tokens import redact
+from server.registry.errors import RegistryUnusableError
 from server.settings import DEFAULT_SECRET, Settings
+from server.ui.assets import XprofNotInstalledError
 
 Part = Literal["front", "worker"]
 LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
@@ -125,13 +129,34 @@ def serve(
             _end_with_parent()
             from server.worker import create_worker_app
 
-            _run(create_worker_app(settings), listener, on_ready)
+            _run(_build(create_worker_app, settings), listener, on_ready)
             return
         if part is None and not settings.workers:
             settings = stack.enter_context(LocalWorker(settings)).front_settings
         from server.app import create_app
 
-        _run(create_app(settings), listener, on_ready)
+        _run(_build(create_app, settings), listener, on_ready)
+
+
+def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI:
+    """The application; what it can't work with becomes a sentence.
+
+    Raises:
+        StartError: an engine, a database or a directory can't be used.
+    """
+    try:
+        return create(settings)
+    except (ValueError, RuntimeError, RegistryUnusableError, XprofNotInstalledError) as problem:
+        raise StartError(str(problem)) from problem
+    except SQLAlchemyError as problem:
+        reason = redact(str(problem).splitlines()[0])
+        raise StartError(
+            f"XPROF_HUB_DATABASE_URL: the database can't be used: {reason}"
+        ) from problem
+    except OSError as problem:
+        raise StartError(
+            f"XPROF_HUB_DATA_DIR or XPROF_HUB_CACHE_ROOT can't be used: {problem}"
+        ) from problem
 
 
 def _own_listener(settings: Settings) -> socket.socket:

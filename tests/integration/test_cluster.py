@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import time
+import urllib.error
 import urllib.parse
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
+
 from tests.services.cluster import Cluster, conversions, get
-from tests.services.hub import HubProcess
+from tests.services.hub import HubProcess, post
 from tests.services.redis import RedisServer
 
 TOOLS = {
@@ -74,8 +78,6 @@ def test_sixteen_requests_for_four_tools_of_a_cold_session(
 
 def busy_worker(workers: tuple[HubProcess, ...]) -> HubProcess:
     """The worker that has a conversion's child."""
-    import psutil
-
     end = time.monotonic() + 60
     while time.monotonic() < end:
         for worker in workers:
@@ -150,19 +152,33 @@ def test_a_replaced_file_and_a_late_host_are_seen_at_once(
     assert (again.status, again.body) == (304, b"")
 
 
+def test_a_revoked_link_ends_on_every_front_end(cluster: Cluster, small_session: Path) -> None:
+    worker = cluster.worker()
+    first, second = cluster.front(worker), cluster.front(worker)
+    base = cluster.share(first, cluster.upload(small_session))
+    elsewhere = base.replace(first.url, second.url)
+    url = data_url(elsewhere, TOOLS["overview_page"])
+    answer = get(url)
+    assert answer.status == 200
+    links = get(f"{first.url}/v1/shareLinks").json()
+    assert isinstance(links, dict)
+    name = links["shareLinks"][0]["name"]
+    with urllib.request.urlopen(urllib.request.Request(f"{first.url}/v1/{name}", method="DELETE")):
+        pass
+    # Also for what the browser and the cache still hold.
+    for headers in ({}, {"If-None-Match": answer.headers["etag"]}):
+        assert get(url, headers).status == 410
+
+
 def test_storage_answers_stay_four_different_ones(cluster: Cluster, small_session: Path) -> None:
     worker = cluster.worker()
     front = cluster.front(
         worker, XPROF_HUB_STORAGE_ROOTS=f"gs://{cluster.bucket},gs://no-such-bucket"
     )
     run = f"{front.url}/v1/machineLearningRuns"
-    from tests.services.hub import post
-
     post(f"{run}?machineLearningRunId=r", {})
 
     def attach(location: str) -> tuple[int, str]:
-        import urllib.error
-
         try:
             post(f"{run}/r/profilerSessions", {"storageFolderUri": location})
         except urllib.error.HTTPError as error:

@@ -153,6 +153,41 @@ def test_framework_ops_but_for_the_type_that_xprof_picks_at_random(
     assert unordered(rows(body)) == unordered(rows(expected[key("all", query)]["body"]))
 
 
+@pytest.mark.parametrize("kind", ["short_txt", "long_txt", "pbtxt", "pb"])
+def test_modules_in_the_graph_viewers_formats(
+    demo_hub: DemoHub, demo_session: Path, hosts: list[str], tmp_path: Path, kind: str
+) -> None:
+    module = get(f"{demo_hub.link}{PROFILE_PATH}/module_list").body.decode().split(",")[0]
+    query = {"tag": "graph_viewer", "host": hosts[0], "module_name": module, "type": kind}
+    status, content_type, body = ask(demo_hub, query)
+    (theirs,) = ask_xprof([demo_session / f"{hosts[0]}.xplane.pb"], tmp_path, [("/data", query)])
+    assert (status, content_type) == (theirs["status"], theirs["type"]) == (200, content_type)
+    expected = theirs["body"].encode("utf-8", "surrogateescape")
+    # The entries of a protobuf map have no order.
+    assert body == expected if kind != "pb" else sorted(body) == sorted(expected)
+
+
+def test_memory_viewer(
+    demo_hub: DemoHub, demo_session: Path, hosts: list[str], tmp_path: Path
+) -> None:
+    for number, module in enumerate(
+        get(f"{demo_hub.link}{PROFILE_PATH}/module_list").body.decode().split(",")
+    ):
+        query = {"tag": "memory_viewer", "host": hosts[0], "module_name": module}
+        status, _, body = ask(demo_hub, query)
+        profile = demo_session / f"{hosts[0]}.xplane.pb"
+        (theirs,) = ask_xprof([profile], tmp_path / str(number), [("/data", query)])
+        assert (status, theirs["status"]) == (200, 200)
+        assert unordered(json.loads(body)) == unordered(json.loads(theirs["body"]))
+
+
+@pytest.mark.parametrize("module", ["../x", "no_such_module(1)", "jit_train_step"])
+def test_only_the_sessions_own_modules_are_read(demo_hub: DemoHub, module: str) -> None:
+    status, _, body = ask(demo_hub, {"tag": "memory_viewer", "module_name": module})
+    assert status == 404
+    assert "no HLO module called" in json.loads(body)["error"]["message"]
+
+
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
     """Number and value of each field of a protobuf message (protobuf.dev/programming-guides/encoding)."""
     position = 0

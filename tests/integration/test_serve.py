@@ -110,3 +110,17 @@ def test_a_taken_port_is_said(hubs: HubFactory, small_session: Path, tmp_path: P
     port = hub.url.rsplit(":", 1)[1]
     env = {"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_STORAGE_ROOTS": str(tmp_path)}
     assert "Choose another port" in refuse(env, "--port", port)
+
+
+def test_a_database_that_cannot_be_used_is_said(tmp_path: Path) -> None:
+    env = {"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_STORAGE_ROOTS": str(tmp_path)}
+    workers = {"XPROF_HUB_WORKERS": "http://127.0.0.1:1"}
+    for url, said in (
+        ("mysql://u@h/d", "sqlite or postgresql"),
+        ("postgresql://u:secret-password@127.0.0.1:1/d", "XPROF_HUB_DATABASE_URL"),
+    ):
+        text = refuse(
+            {**env, **workers, "XPROF_HUB_DATABASE_URL": url}, "--only", "front", "--port", "0"
+        )
+        assert said in text
+        assert "secret-password" not in text
