@@ -14,6 +14,7 @@ from server.grants import SessionGrant
 from server.services import Services
 from server.ui.assets import Asset
 from server.ui.shell import (
+    LINK_UNKNOWN,
     SESSION_DAMAGED,
     SESSION_EMPTY,
     STORAGE_PROBLEM,
@@ -83,6 +84,8 @@ def _asset_response(
     asset: Asset | None, request: Request, name: str, cache_control: str
 ) -> Response:
     if asset is None:
+        if "text/html" in request.headers.get("accept", ""):
+            return html_response(LINK_UNKNOWN.render(), "message", 404)
         return PlainTextResponse("There is nothing at this address.", 404)
     chosen = asset.represent(request.headers.get("accept-encoding", ""))
     headers = {"ETag": chosen.etag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}

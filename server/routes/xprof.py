@@ -208,7 +208,7 @@ def asset(
 @router.api_route("/{name:path}", methods=METHODS)
 async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
-    if name not in {"", "index.html"} and name not in TOOLS:
+    if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         return static_response(services, request, name)
     try:
         session = await ToolAnswers(services).list_session(grant.location)
