@@ -23,7 +23,7 @@ from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
 from server.registry.database import Database
-from server.routes import links, runs, sessions, tokens, xprof
+from server.routes import links, runs, session_health, sessions, tokens, xprof
 from server.services import Services
 from server.settings import Settings
 from server.ui.assets import find_xprof_static, load_assets
@@ -90,7 +90,13 @@ def create_app(settings: Settings) -> FastAPI:
     install_error_handlers(app)
     app.add_exception_handler(LinkEndedError, pages.on_link_ended)
     _add_operations(app, services)
-    for router in (runs.router, sessions.router, links.router, tokens.router):
+    for router in (
+        runs.router,
+        sessions.router,
+        session_health.router,
+        links.router,
+        tokens.router,
+    ):
         app.include_router(router)
     app.include_router(xprof.entry)
     app.include_router(xprof.router)

@@ -156,6 +156,29 @@ class Session(ServerSet):
     """Server-set: the same for programs."""
 
 
+class HostHealth(ApiModel):
+    """What the inspection says of one host's file."""
+
+    host: str
+    file: str
+    size: int
+    """Bytes."""
+    usable: bool
+    reason: str | None = None
+    """Why it can't be shown, for programs."""
+    message: str | None = None
+    """Why it can't be shown, in words."""
+    warnings: list[str] = []
+    """What is odd about a file that can be shown."""
+
+
+class SessionHealth(ApiModel):
+    """Whether a session's files can be shown."""
+
+    hosts: list[HostHealth]
+    usable_hosts: int
+
+
 class SessionList(ApiModel):
     """A page of a run's sessions."""
 

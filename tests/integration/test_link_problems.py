@@ -67,10 +67,15 @@ def test_a_damaged_file_is_named_with_its_reason(
     (problem,) = json.loads(status.body)["problems"]
     assert (problem["host"], problem["file"]) == ("vm", "vm.xplane.pb")
     assert WORDS[kind] in problem["message"]
+    api = f"{hub.url}/v1/machineLearningRuns/bad%20{kind}/profilerSessions/s/health"
+    health = json.loads(get(api).body)
+    assert (health["usableHosts"], health["hosts"][0]["file"]) == (0, "vm.xplane.pb")
+    assert WORDS[kind] in health["hosts"][0]["message"]
     # Nothing is remembered against the file's next version.
     (folder / "vm.xplane.pb").write_bytes(good(small_session))
     assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
     assert json.loads(get(f"{base}/status").body)["state"] == "ok"
+    assert json.loads(get(api).body)["usableHosts"] == 1
 
 
 def test_a_page_of_words_for_an_empty_file(hub: HubProcess, tmp_path: Path) -> None:
