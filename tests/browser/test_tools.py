@@ -182,6 +182,9 @@ def test_copy_button_copies_the_address(demo_link: str, viewer: MakeViewer) -> N
     shown = viewer(demo_link)
     shown.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     shown.open("overview_page")
+    shown.page.wait_for_url(
+        "**/overview_page?**"
+    )  # XProf writes the tool and host into the address
     shown.page.get_by_role("button", name="Copy link").click()
     shown.page.get_by_text("Copied").wait_for()
     assert shown.page.evaluate("navigator.clipboard.readText()") == shown.page.url
