@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-import os
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,14 +12,15 @@ from pathlib import Path
 import anyio.to_thread
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage as gcs
 
 from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
-from loader.engine.base import Engine, Limits
+from loader.engine.base import Limits
 from loader.engine.produced import produced_files
 from loader.engine.xprof import XprofEngine, check_pinned
-from loader.errors import LoaderError
+from loader.errors import ErrorCode, LoaderError
 from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
 from loader.inspect import inspect_profile
@@ -29,10 +30,12 @@ from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
 from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
+from server.cores import usable_cores
 from server.errors import status_of
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import Observe
+from server.readiness import Readiness
 from server.settings import Settings
 from server.worker_protocol import (
     CONTENT_TYPE,
@@ -44,6 +47,10 @@ from server.worker_protocol import (
 
 _WAITING_REQUESTS = 512
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
+_FAULT = LoaderError(
+    ErrorCode.INTERNAL, "The worker failed for a reason of its own; its log says why."
+)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,13 @@ class WorkerParts:
     """What one worker consists of."""
 
     service: ToolDataService
-    engine: Engine
+    engine: XprofEngine
+    scratch: Scratch
+
+    def close(self) -> None:
+        """Ends conversions, then downloads; returns when nothing is under way any more."""
+        self.engine.close()
+        self.scratch.close()
 
 
 def open_results(settings: Settings) -> ResultStore:
@@ -63,10 +76,22 @@ def open_results(settings: Settings) -> ResultStore:
 
 
 def open_artifacts(settings: Settings) -> ArtifactStore:
-    """The shared artifacts, in a bucket or a directory."""
+    """The shared artifacts, in a bucket or a directory.
+
+    Raises:
+        LoaderError: there are no credentials for the bucket, or it has no name.
+    """
     root = settings.resolved_cache_root
     if root.startswith("gs://"):
-        return GcsArtifacts(gcs.Client(project=None), root)
+        try:
+            client = gcs.Client(project=None)
+        except GoogleAuthError as problem:
+            raise LoaderError(
+                ErrorCode.PERMISSION_DENIED,
+                "XPROF_HUB_CACHE_ROOT is a bucket, and there are no Google Cloud credentials that work. Set "
+                "GOOGLE_APPLICATION_CREDENTIALS, or run under a service account.",
+            ) from problem
+        return GcsArtifacts(client, root)
     return DirectoryArtifacts(Path(root), settings.artifact_bytes)
 
 
@@ -82,18 +107,20 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
 
     Raises:
         RuntimeError: the installed xprof is not the pinned one.
+        LoaderError: a storage root or the cache root can't be used.
     """
     check_pinned()
     storage = open_storage(settings.storage_roots)
     artifacts = open_artifacts(settings)
     engine = XprofEngine()
+    scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
     converter = Converter(
         engine=engine,
-        workspace=Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage),
+        workspace=scratch,
         artifacts=artifacts,
         inspect=_inspect,
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
-        slots=settings.conversions or os.cpu_count() or 1,
+        slots=settings.conversions or usable_cores(),
         record=metrics.record_conversion,
         produced_files=produced_files,
     )
@@ -105,7 +132,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         converter=converter,
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
     )
-    return WorkerParts(service, engine)
+    return WorkerParts(service, engine, scratch)
 
 
 def _inspect(path: Path, file: StoredFile) -> tuple[str, ...]:
@@ -116,15 +143,17 @@ def create_worker_app(settings: Settings) -> FastAPI:
     """The worker's HTTP application."""
     metrics = Metrics()
     parts = build_parts(settings, metrics)
+    readiness = Readiness(parts.engine)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await anyio.to_thread.run_sync(readiness.start)
         yield
-        await anyio.to_thread.run_sync(parts.engine.close)
+        await anyio.to_thread.run_sync(parts.close)
 
     app = FastAPI(title="XProf Hub worker", lifespan=lifespan, docs_url=None, openapi_url=None)
     app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
-    _add_health(app, metrics)
+    _add_health(app, metrics, readiness)
     answer = _answer_with(parts.service, worker_credential(settings.secret_key))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
     return app
@@ -145,6 +174,9 @@ def _answer_with(
             )
         except LoaderError as error:
             return _error(error)
+        except Exception:  # A fault of ours: another worker would run into it too.
+            logger.exception("a request for %s failed", body.tool)
+            return _error(_FAULT)
         return StreamingResponse(_framed(result), media_type=CONTENT_TYPE)
 
     return tool_data
@@ -160,14 +192,14 @@ def _framed(result: OpenResult) -> Iterator[bytes]:
     yield from result.pieces
 
 
-def _add_health(app: FastAPI, metrics: Metrics) -> None:
+def _add_health(app: FastAPI, metrics: Metrics, readiness: Readiness) -> None:
     @app.get("/healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
     @app.get("/readyz")
-    async def readyz() -> dict[str, str]:
-        return {"status": "ok"}
+    async def readyz() -> Response:
+        return await readiness.answer()
 
     @app.get("/metrics")
     async def show_metrics() -> Response:

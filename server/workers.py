@@ -1,8 +1,8 @@
 """Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
 
 The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
-that does not answer is passed over for a moment and the request goes to the next. Nothing is retried once
-bytes of an answer have gone out.
+that is gone is passed over for a moment and the request goes to the next. One that is slow is waited for, up
+to one limit for all attempts together. Nothing is retried once bytes of an answer have gone out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
@@ -29,6 +29,9 @@ _RESOLVE_SECONDS = 5.0
 _EJECT_SECONDS = 3.0
 _TRIES = 4
 _RETRY_PAUSE_SECONDS = 0.5
+_CONNECT_SECONDS = 3.0
+_IDLE_SECONDS = 2.0
+"""How long an idle connection is kept: less than a worker keeps it, so that none is used as it closes."""
 _PREFIX = struct.Struct(">I")
 logger = logging.getLogger(__name__)
 
@@ -47,44 +50,56 @@ class WorkerAnswer:
 
 
 class WorkerAddresses:
-    """The addresses of workers: fixed URLs, or one name that stands for several addresses."""
+    """The addresses of workers: fixed URLs, or one name that stands for several addresses.
 
-    def __init__(self, urls: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
-        self._urls = tuple(url.rstrip("/") for url in urls)
+    Args:
+        urls: where workers are.
+        clock: seconds that only grow.
+        resolve: the URLs that one URL stands for now, or None when nobody can say.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        clock: Callable[[], float] = time.monotonic,
+        resolve: Callable[[str], Awaitable[list[str] | None]] | None = None,
+    ) -> None:
+        self._known = {url.rstrip("/"): [url.rstrip("/")] for url in urls}
         self._clock = clock
-        self._resolved: tuple[float, tuple[str, ...]] = (float("-inf"), ())
+        self._resolve = resolve or _resolve
+        self._checked = float("-inf")
         self._ejected: dict[str, float] = {}
 
     async def ranked(self, name: str) -> list[str]:
         """All addresses, the best for this name first, those that just failed last."""
         addresses = await self._addresses()
-        now = self._clock()
-        return sorted(
-            addresses,
-            key=lambda url: (self._ejected.get(url, 0.0) > now, _score(url, name)),
-        )
+        return sorted(addresses, key=lambda url: (self.is_ejected(url), _score(url, name)))
 
     def eject(self, url: str) -> None:
         """Puts an address at the end of the line for a moment."""
-        self._ejected[url] = self._clock() + _EJECT_SECONDS
+        now = self._clock()
+        self._ejected = {known: end for known, end in self._ejected.items() if end > now}
+        self._ejected[url] = now + _EJECT_SECONDS
 
-    async def _addresses(self) -> tuple[str, ...]:
-        checked, addresses = self._resolved
-        if self._clock() - checked < _RESOLVE_SECONDS:
-            return addresses
-        found: list[str] = []
-        for url in self._urls:
-            found += await _resolve(url)
-        self._resolved = (self._clock(), tuple(dict.fromkeys(found)))
-        return self._resolved[1]
+    def is_ejected(self, url: str) -> bool:
+        """Whether the address has just failed."""
+        return self._ejected.get(url, float("-inf")) > self._clock()
+
+    async def _addresses(self) -> list[str]:
+        """All addresses; those of a name that can't be resolved now are the last ones that it had."""
+        if self._clock() - self._checked >= _RESOLVE_SECONDS:
+            for url in self._known:
+                self._known[url] = await self._resolve(url) or self._known[url]
+            self._checked = self._clock()
+        return list(dict.fromkeys(address for found in self._known.values() for address in found))
 
 
 def _score(url: str, name: str) -> bytes:
     return hashlib.sha256(f"{url}\n{name}".encode()).digest()
 
 
-async def _resolve(url: str) -> list[str]:
-    """One URL per address that an `http` name has; other URLs as they are."""
+async def _resolve(url: str) -> list[str] | None:
+    """One URL per address that an `http` name has, None when that can't be found out; others as they are."""
     parts = urlsplit(url)
     if parts.scheme != "http" or parts.hostname is None:
         return [url]
@@ -94,7 +109,7 @@ async def _resolve(url: str) -> list[str]:
         )
     except socket.gaierror as problem:
         logger.warning("the name of the workers can't be resolved: %s", problem)
-        return [url]
+        return None
     addresses = sorted(
         {str(row[4][0]) for row in rows if row[0] in {socket.AF_INET, socket.AF_INET6}}
     )
@@ -126,11 +141,14 @@ class Workers:
         on_retry: Callable[[], None],
     ) -> None:
         self._addresses = addresses
+        self._seconds = timeout_seconds
         self._on_retry = on_retry
         self._client = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {credential}"},
-            timeout=httpx2.Timeout(timeout_seconds, connect=3.0),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+            timeout=httpx2.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
+            limits=httpx2.Limits(
+                max_connections=None, max_keepalive_connections=64, keepalive_expiry=_IDLE_SECONDS
+            ),
             trust_env=False,
         )
 
@@ -138,23 +156,38 @@ class Workers:
         """The answer of the first worker that gives one.
 
         Raises:
-            LoaderError: the worker's own reason, or STORAGE_UNAVAILABLE-like BUSY when no worker answers.
+            LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
+                no worker is there, INTERNAL when they don't accept this front end.
         """
         body = ToolRequestBody.of(request).model_dump()
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._first_answer(request.location, body)
+        except (TimeoutError, httpx2.ReadTimeout) as problem:
+            raise LoaderError(
+                ErrorCode.TIMED_OUT,
+                f"There was no answer within {self._seconds:g} seconds. Try again later: a conversion that "
+                "has begun goes on.",
+            ) from problem
+
+    async def _first_answer(self, location: str, body: dict[str, object]) -> WorkerAnswer:
         for attempt in range(_TRIES):
-            ranked = await self._addresses.ranked(request.location)
+            ranked = await self._addresses.ranked(location)
             if not ranked:
                 break
             url = ranked[0]
+            if attempt:
+                self._on_retry()
+                if self._addresses.is_ejected(url):
+                    # All have just failed: a moment to come back. Another one is asked at once.
+                    await asyncio.sleep(_RETRY_PAUSE_SECONDS)
             try:
                 return await self._ask(url, body)
+            except httpx2.ReadTimeout:
+                raise  # It works on the answer; another one would begin anew.
             except (httpx2.TransportError, ConnectionError) as problem:
-                logger.warning("worker %s did not answer: %s", url, type(problem).__name__)
+                logger.warning("worker %s did not answer: %r", url, problem)
                 self._addresses.eject(url)
-                if attempt + 1 < _TRIES:
-                    self._on_retry()
-                    # Another worker at once; the only one gets a moment to come back.
-                    await asyncio.sleep(_RETRY_PAUSE_SECONDS if len(ranked) == 1 else 0)
         raise LoaderError(
             ErrorCode.BUSY, "No worker answers at the moment. Try again in a few seconds."
         )
@@ -165,7 +198,7 @@ class Workers:
         if response.status_code != httpx2.codes.OK:
             text = await response.aread()
             await response.aclose()
-            raise _error_of(response.status_code, text)
+            raise _error_of(url, response.status_code, text)
         pieces = _closing(response)
         try:
             return await _read_answer(pieces)
@@ -178,8 +211,15 @@ class Workers:
         await self._client.aclose()
 
 
-def _error_of(status: int, text: bytes) -> Exception:
+def _error_of(url: str, status: int, text: bytes) -> Exception:
     """The worker's error; anything that is not one (a proxy's page) counts as no answer."""
+    if status == httpx2.codes.UNAUTHORIZED:
+        logger.error(
+            "worker %s refuses this front end: XPROF_HUB_SECRET_KEY is not the same on both", url
+        )
+        return LoaderError(
+            ErrorCode.INTERNAL, "The worker does not accept this front end. Its log says why."
+        )
     try:
         return ErrorBody.model_validate_json(text).to_error()
     except ValueError:
