@@ -30,20 +30,23 @@ class Manifest:
 
     Attributes:
         files: name and size in bytes of each file.
+        hosts: the hosts it was made of; not all that were chosen when a host's profile was unusable.
         warnings: sentences about the profile that every answer made from the set repeats.
     """
 
     files: tuple[tuple[str, int], ...]
+    hosts: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, files: Sequence[Path], warnings: Sequence[str]) -> Manifest:
+    def of(cls, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]) -> Manifest:
         """The manifest of files that lie on this disk."""
-        return cls(tuple((path.name, path.stat().st_size) for path in files), tuple(warnings))
+        sizes = tuple((path.name, path.stat().st_size) for path in files)
+        return cls(sizes, tuple(hosts), tuple(warnings))
 
     def to_json(self) -> str:
         """As kept beside the files."""
-        return json.dumps({"files": self.files, "warnings": self.warnings})
+        return json.dumps({"files": self.files, "hosts": self.hosts, "warnings": self.warnings})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
@@ -55,12 +58,25 @@ class Manifest:
         fields = json.loads(text)
         try:
             files = tuple((str(name), int(size)) for name, size in fields["files"])
-            warnings = tuple(str(text) for text in fields["warnings"])
+            hosts, warnings = _texts(fields["hosts"]), _texts(fields["warnings"])
         except (KeyError, TypeError) as problem:
             raise ValueError(f"not a manifest: {problem}") from problem
+        if not hosts or any("/" in host or "\0" in host for host in hosts):
+            raise ValueError("a manifest does not name the hosts of its set")
         if any("/" in name or name in {"", ".", "..", MANIFEST} for name, _ in files):
             raise ValueError("a manifest names a file outside its set")
-        return cls(files, warnings)
+        return cls(files, hosts, warnings)
+
+
+def _texts(field: object) -> tuple[str, ...]:
+    """A list of texts.
+
+    Raises:
+        TypeError: it is something else; a single text is not taken for a list of letters.
+    """
+    if not isinstance(field, list) or not all(isinstance(text, str) for text in field):
+        raise TypeError("a list of texts is missing")
+    return tuple(field)
 
 
 class ArtifactStore(Protocol):
@@ -72,8 +88,16 @@ class ArtifactStore(Protocol):
     def fetch(self, key: str, directory: Path) -> Manifest | None:
         """Places the set's files in the directory; None, and no file, when there is no whole set."""
 
-    def publish(self, key: str, files: Sequence[Path], warnings: Sequence[str]) -> None:
-        """Keeps copies of the files as a set, unless there is one already."""
+    def publish(
+        self, key: str, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]
+    ) -> None:
+        """Keeps copies of the files as a set, unless there is one already; a failure is only logged."""
+
+    def discard(self, key: str) -> None:
+        """Removes a set that has proved useless, so that the next one published takes its place.
+
+        Does nothing when there is none; a failure is only logged.
+        """
 
 
 def place(source: Path, target: Path) -> None:
@@ -128,7 +152,9 @@ class DirectoryArtifacts:
             return None
         return manifest
 
-    def publish(self, key: str, files: Sequence[Path], warnings: Sequence[str]) -> None:
+    def publish(
+        self, key: str, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]
+    ) -> None:
         """Copies the files beside the set's place, then renames."""
         if self.contains(key):
             return
@@ -138,7 +164,7 @@ class DirectoryArtifacts:
             for path in files:
                 shutil.copyfile(path, draft / path.name)
                 (draft / path.name).chmod(0o444)
-            (draft / MANIFEST).write_text(Manifest.of(files, warnings).to_json())
+            (draft / MANIFEST).write_text(Manifest.of(files, hosts, warnings).to_json())
             shutil.rmtree(
                 self._directory / key, ignore_errors=True
             )  # only a damaged one can be there
@@ -153,6 +179,10 @@ class DirectoryArtifacts:
             shutil.rmtree(draft, ignore_errors=True)
         with self._lock:
             self._make_room(keep=key)
+
+    def discard(self, key: str) -> None:
+        """Removes the set."""
+        shutil.rmtree(self._directory / key, ignore_errors=True)
 
     def _read(self, key: str) -> Manifest | None:
         folder = self._directory / key

@@ -78,7 +78,9 @@ class GcsArtifacts:
                 (directory / name).unlink(missing_ok=True)
             raise
 
-    def publish(self, key: str, files: Sequence[Path], warnings: Sequence[str]) -> None:
+    def publish(
+        self, key: str, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]
+    ) -> None:
         """Uploads the files, then the manifest unless there is one."""
         folder = uuid.uuid4().hex
         try:
@@ -87,7 +89,7 @@ class GcsArtifacts:
                 blob.upload_from_filename(str(path), timeout=_TIMEOUT_SECONDS)
             manifest = self._bucket.blob(self._name(key, MANIFEST))
             manifest.upload_from_string(
-                f"{folder}\n{Manifest.of(files, warnings).to_json()}",
+                f"{folder}\n{Manifest.of(files, hosts, warnings).to_json()}",
                 if_generation_match=0,
                 timeout=_TIMEOUT_SECONDS,
             )
@@ -95,6 +97,15 @@ class GcsArtifacts:
             logger.info("another worker has published the same artifact set")
         except _FAILURES as problem:
             logger.warning("an artifact set could not be published: %s", problem)
+
+    def discard(self, key: str) -> None:
+        """Removes the manifest; the bucket's lifecycle rule removes the files."""
+        try:
+            self._bucket.blob(self._name(key, MANIFEST)).delete(timeout=_TIMEOUT_SECONDS)
+        except NotFound:
+            logger.info("the artifact set is gone already")
+        except _FAILURES as problem:
+            logger.warning("an artifact set could not be discarded: %s", problem)
 
     def _name(self, key: str, name: str) -> str:
         return f"{self._prefix}{key}/{name}"

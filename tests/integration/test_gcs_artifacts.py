@@ -12,6 +12,7 @@ from loader.gcs_artifacts import GcsArtifacts
 from tests.services.gcs import GcsEmulator
 
 KEY = "0a" * 32
+HOSTS = ["ü host"]
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def fetch(store: GcsArtifacts, tmp_path: Path) -> tuple[tuple[str, ...] | None, 
 def test_a_set_comes_back(store: GcsArtifacts, files: list[Path], tmp_path: Path) -> None:
     assert not store.contains(KEY)
     assert fetch(store, tmp_path) == (None, [])
-    store.publish(KEY, files, ["3 of 4 hosts"])
+    store.publish(KEY, files, HOSTS, ["3 of 4 hosts"])
     assert store.contains(KEY)
     assert fetch(store, tmp_path) == (("3 of 4 hosts",), sorted(path.name for path in files))
 
@@ -55,7 +56,7 @@ def test_a_set_comes_back(store: GcsArtifacts, files: list[Path], tmp_path: Path
 def test_a_set_with_a_missing_or_cut_file_is_absent(
     store: GcsArtifacts, files: list[Path], tmp_path: Path, gcs_emulator: GcsEmulator, bucket: str
 ) -> None:
-    store.publish(KEY, files, [])
+    store.publish(KEY, files, HOSTS, [])
     (cut,) = [
         blob
         for blob in gcs_emulator.client().list_blobs(bucket)
@@ -70,7 +71,11 @@ def test_a_set_with_a_missing_or_cut_file_is_absent(
 def test_a_damaged_manifest_is_absent(
     store: GcsArtifacts, tmp_path: Path, gcs_emulator: GcsEmulator, bucket: str
 ) -> None:
-    for text in (b"", b"folder", b'folder\n{"files": [["../x", 1]], "warnings": []}'):
+    for text in (
+        b"",
+        b"folder",
+        b'folder\n{"files": [["../x", 1]], "hosts": ["a"], "warnings": []}',
+    ):
         gcs_emulator.upload(bucket, f"cache/{KEY}/{MANIFEST}", text)
         assert fetch(store, tmp_path) == (None, [])
 
@@ -79,6 +84,6 @@ def test_a_missing_bucket_is_a_miss_not_an_error(
     gcs_emulator: GcsEmulator, files: list[Path], tmp_path: Path
 ) -> None:
     store = GcsArtifacts(gcs_emulator.client(), f"gs://missing-{uuid4().hex}")
-    store.publish(KEY, files, [])
+    store.publish(KEY, files, HOSTS, [])
     assert not store.contains(KEY)
     assert fetch(store, tmp_path) == (None, [])
