@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from server.client import HubClient
+from server.listening import listen
 from server.schemas import NewLink, Run, Session
-from server.serve import listen
 
 RUN = "bench"
 _START_SECONDS = 60.0

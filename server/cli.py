@@ -47,6 +47,7 @@ def serve(
 ) -> None:
     """Serve links and the API, and convert profiles; configured by XPROF_HUB_ variables."""
     from server import serve as serving
+    from server.listening import StartError
     from server.logs import configure_logs
 
     if only not in {None, "front", "worker"}:
@@ -62,7 +63,7 @@ def serve(
     serving.stop_on_terminate()
     try:
         serving.serve(settings, part=part)
-    except serving.StartError as problem:
+    except StartError as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from problem
     except KeyboardInterrupt:

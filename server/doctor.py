@@ -35,7 +35,7 @@ class Finding:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Checks everything that a front end and a worker need."""
-    for problem in settings.problems_with_binding():
+    for problem in [*settings.problems_with_binding(), *settings.problems_with_folders()]:
         yield Finding("settings", False, problem)
     if settings.environment == "production":
         for problem in settings.problems_in_production():
@@ -43,22 +43,26 @@ def examine(settings: Settings) -> Iterator[Finding]:
     yield _check("engine", check_pinned, (RuntimeError,))
     for layer in try_layers(None):
         yield Finding(f"sandbox {layer.name}", layer.holds, layer.detail)
-    yield _check("database", Database(settings.resolved_database_url).ping, (SQLAlchemyError,))
+    yield _check(
+        "database",
+        lambda: Database(settings.resolved_database_url).ping(),
+        (SQLAlchemyError, ValueError),
+    )
     if settings.redis_url:
-        client = connect(settings.redis_url)
-        yield _check("redis", client.ping, (redis.RedisError,))
+        yield _check(
+            "redis", lambda: connect(settings.redis_url).ping(), (redis.RedisError, ValueError)
+        )
     else:
         yield Finding("redis", True, "not configured; results stay in the data directory")
     if not settings.storage_roots:
         yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
-    else:
-        storage = open_storage(settings.storage_roots)
-        for root in settings.storage_roots:
-            yield _check(f"storage {root}", _list_root(storage.list_folders, root), (LoaderError,))
+    for root in settings.storage_roots:
+        yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
 
 
-def _list_root(list_folders: Callable[[str], object], root: str) -> Callable[[], object]:
-    return lambda: list_folders(root)
+def _list_root(root: str) -> Callable[[], object]:
+    """Opens and lists a root by itself, so that one that can't be used does not hide the others."""
+    return lambda: open_storage([root]).list_folders(root)
 
 
 def _check(

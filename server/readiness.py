@@ -13,7 +13,8 @@ from fastapi.responses import JSONResponse
 from loader.engine.sandbox import Layer
 from loader.errors import LoaderError
 
-STARTING = "starting"
+ENGINE_FAILED = "engine"
+"""Status of a worker whose engine can't be started."""
 _PROBE_SECONDS = 2.0
 _PROBES = 2
 logger = logging.getLogger(__name__)
@@ -63,9 +64,9 @@ class Readiness:
                 self._problem, limiter=self._probes, abandon_on_cancel=True
             )
         if waiting.cancelled_caught:
-            return JSONResponse({"status": STARTING}, 503)
+            return JSONResponse({"status": "starting"}, 503)
         if problem is not None:
-            return JSONResponse({"status": "engine", "message": problem}, 503)
+            return JSONResponse({"status": ENGINE_FAILED, "message": problem}, 503)
         return JSONResponse({"status": "ok"})
 
     def _problem(self) -> str | None:

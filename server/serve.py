@@ -6,44 +6,38 @@ the addresses differ. The front end's process never loads XProf.
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import secrets
+import resource
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-import httpx2
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 
 from auth.tokens import redact
+from loader.errors import LoaderError
+from loader.storage.roots import open_storage
+from server.listening import StartError, listen, url_of
+from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
 from server.registry.errors import RegistryUnusableError
-from server.settings import DEFAULT_SECRET, Settings
+from server.settings import Settings
 from server.ui.assets import XprofNotInstalledError
 
 Part = Literal["front", "worker"]
-LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
-LIFELINE_FD_VARIABLE = "XPROF_HUB_LIFELINE_FD"
-"""A pipe that ends when the process that started us does, however it ends."""
-_START_SECONDS = 60.0
-_STOP_SECONDS = 10.0
-_RESTART_PAUSE_SECONDS = 1.0
-_BACKLOG = 512
-logger = logging.getLogger(__name__)
-
-
-class StartError(Exception):
-    """The service can't start; the message says what to set or do."""
+_FRONT_GRACE_SECONDS = 10
+_WORKER_GRACE_SECONDS = 5
+"""How long requests may go on when the process is told to end. A worker then ends its engine, too, and all of
+it must fit in the 30 s that container runtimes wait, or that `server.local_worker` does."""
+_KEEP_ALIVE_SECONDS = 75
+"""How long an idle connection stays: longer than clients keep it, so that they are the ones who close it."""
+_OPEN_FILES = 65_536
 
 
 def check_start(settings: Settings, part: Part | None) -> None:
@@ -52,12 +46,14 @@ def check_start(settings: Settings, part: Part | None) -> None:
     Raises:
         StartError: with one line per problem.
     """
-    problems = settings.problems_with_binding() if part != "worker" else []
-    if settings.environment == "production":
-        is_worker = part == "worker"
-        problems += (
-            settings.problems_of_worker() if is_worker else settings.problems_in_production()
-        )
+    is_production = settings.environment == "production"
+    if part == "worker":
+        problems = settings.problems_with_worker_binding()
+        problems += settings.problems_of_worker() if is_production else []
+    else:
+        problems = settings.problems_with_binding()
+        problems += settings.problems_in_production() if is_production else []
+    problems += settings.problems_with_folders() + _problems_with_roots(settings)
     if part == "front" and not settings.workers:
         problems.append(
             "XPROF_HUB_WORKERS is empty. Set it to the URLs of the workers, or leave --only out."
@@ -71,40 +67,12 @@ def check_start(settings: Settings, part: Part | None) -> None:
         raise StartError("\n".join(problems))
 
 
-def environment_of(settings: Settings) -> dict[str, str]:
-    """The settings as environment variables for a process of ours."""
-    variables = {}
-    for name, value in settings.model_dump(mode="json").items():
-        text = ",".join(value) if isinstance(value, (list, tuple)) else str(value)
-        variables[f"XPROF_HUB_{name.upper()}"] = text
-    return variables
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on the address; port 0 takes a free one.
-
-    Raises:
-        StartError: the address is taken or not ours.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _problems_with_roots(settings: Settings) -> list[str]:
     try:
-        listener.bind((host, port))
-    except OSError as problem:
-        listener.close()
-        raise StartError(
-            f"Can't listen on {host}:{port}: {problem.strerror}. Choose another port."
-        ) from problem
-    listener.listen(_BACKLOG)
-    return listener
-
-
-def url_of(listener: socket.socket) -> str:
-    """The HTTP address of a listening socket, as someone on this machine reaches it."""
-    host, port = listener.getsockname()[:2]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - not binding
-    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+        open_storage(settings.storage_roots)
+    except (LoaderError, RuntimeError) as problem:
+        return [f"XPROF_HUB_STORAGE_ROOTS: {problem}"]
+    return []
 
 
 def serve(
@@ -121,33 +89,52 @@ def serve(
         StartError: the service can't start.
     """
     check_start(settings, part)
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_data_dir(settings.data_dir)
     with ExitStack() as stack:
-        listener = _own_listener(settings)
+        listener = handed_over_socket() or listen(settings.host, settings.port)
         stack.enter_context(listener)
         if part == "worker":
-            _end_with_parent()
+            end_with_parent()
+            _allow_many_files()
             from server.worker import create_worker_app
 
-            _run(_build(create_worker_app, settings), listener, on_ready)
+            app = _build(create_worker_app, settings)
+            _run(app, listener, on_ready, _WORKER_GRACE_SECONDS)
             return
         if part is None and not settings.workers:
             settings = stack.enter_context(LocalWorker(settings)).front_settings
         from server.app import create_app
 
-        _run(_build(create_app, settings), listener, on_ready)
+        _run(_build(create_app, settings), listener, on_ready, _FRONT_GRACE_SECONDS)
+
+
+def _make_data_dir(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as problem:
+        raise StartError(f"XPROF_HUB_DATA_DIR can't be used: {problem}") from problem
+
+
+def _allow_many_files() -> None:
+    """Raises the soft limit of open files: a worker holds one for each host of a conversion."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI:
     """The application; what it can't work with becomes a sentence.
 
     Raises:
-        StartError: an engine, a database or a directory can't be used.
+        StartError: an engine, a database, a bucket or a directory can't be used.
     """
     try:
         return create(settings)
     except (ValueError, RuntimeError, RegistryUnusableError, XprofNotInstalledError) as problem:
         raise StartError(str(problem)) from problem
+    except LoaderError as problem:
+        raise StartError(problem.message) from problem
     except SQLAlchemyError as problem:
         reason = redact(str(problem).splitlines()[0])
         raise StartError(
@@ -159,35 +146,20 @@ def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI
         ) from problem
 
 
-def _own_listener(settings: Settings) -> socket.socket:
-    """The socket that a supervisor left open for us, or one of our own."""
-    handed_over = os.environ.get(LISTEN_FD_VARIABLE)
-    if handed_over is not None:
-        return socket.socket(fileno=int(handed_over))
-    return listen(settings.host, settings.port)
-
-
-def _end_with_parent() -> None:
-    """Ends this process like SIGTERM does when the process that started it is gone."""
-    lifeline = os.environ.get(LIFELINE_FD_VARIABLE)
-    if lifeline is None:
-        return
-
-    def wait() -> None:
-        os.read(int(lifeline), 1)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, name="lifeline", daemon=True).start()
-
-
-def _run(app: FastAPI, listener: socket.socket, on_ready: Callable[[str], None] | None) -> None:
+def _run(
+    app: FastAPI,
+    listener: socket.socket,
+    on_ready: Callable[[str], None] | None,
+    grace_seconds: int,
+) -> None:
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=True,
-        timeout_graceful_shutdown=int(_STOP_SECONDS),
+        timeout_graceful_shutdown=grace_seconds,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         lifespan="on",
     )
     server = uvicorn.Server(config)
@@ -204,102 +176,6 @@ def _announce(server: uvicorn.Server, url: str, on_ready: Callable[[str], None])
         on_ready(url)
 
 
-class LocalWorker:
-    """A worker in a process of its own on this machine, started again when it dies."""
-
-    def __init__(self, settings: Settings) -> None:
-        secret = settings.secret_key
-        if secret == DEFAULT_SECRET:
-            secret = secrets.token_urlsafe(32)
-        self._listener = listen("127.0.0.1", 0)
-        self._url = url_of(self._listener)
-        self._settings = settings.model_copy(update={"secret_key": secret, "host": "127.0.0.1"})
-        self.front_settings = settings.model_copy(
-            update={"secret_key": secret, "workers": (self._url,)}
-        )
-        self._lifeline, self._held_end = os.pipe()
-        self._stopping = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watcher = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> LocalWorker:
-        """Starts it and waits until it answers.
-
-        Raises:
-            StartError: it does not start.
-        """
-        self._process = self._start()
-        try:
-            self._wait_until_ready(self._process)
-        except BaseException:
-            self.__exit__()
-            raise
-        self._watcher.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stops it and waits for its end."""
-        self._stopping.set()
-        process = self._process
-        if process is not None and process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._listener.close()
-        os.close(self._lifeline)
-        os.close(self._held_end)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        descriptor = self._listener.fileno()
-        environment = _inherited(os.environ) | environment_of(self._settings)
-        environment[LISTEN_FD_VARIABLE] = str(descriptor)
-        environment[LIFELINE_FD_VARIABLE] = str(self._lifeline)
-        return subprocess.Popen(
-            [sys.executable, "-m", "server.cli", "serve", "--only", "worker"],
-            env=environment,
-            pass_fds=(descriptor, self._lifeline),
-            stdin=subprocess.DEVNULL,
-            # A Ctrl-C on the terminal reaches the front end, which then ends the worker in order.
-            start_new_session=True,
-        )
-
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        end = time.monotonic() + _START_SECONDS
-        while time.monotonic() < end:
-            if process.poll() is not None:
-                raise StartError(
-                    f"The worker did not start (exit status {process.returncode}); see above."
-                )
-            try:
-                httpx2.get(f"{self._url}/readyz", timeout=2.0, trust_env=False).raise_for_status()
-            except httpx2.HTTPError:
-                time.sleep(0.05)
-            else:
-                return
-        raise StartError(f"The worker did not start within {_START_SECONDS:.0f} seconds.")
-
-    def _watch(self) -> None:
-        """Starts the worker again whenever it ends before we do; its socket stays open meanwhile."""
-        while not self._stopping.is_set():
-            process = self._process
-            if process is not None:
-                status = process.wait()
-                if self._stopping.is_set():
-                    return
-                logger.error("the worker ended with status %s and is started again", status)
-            if self._stopping.wait(_RESTART_PAUSE_SECONDS):
-                return
-            self._process = self._start()
-
-
-def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a child keeps of our environment."""
-    return {name: value for name, value in environment.items() if not name.startswith("XPROF_HUB_")}
-
-
 def stop_on_terminate() -> None:
     """Makes SIGTERM end a start that has not reached the server yet, like Ctrl-C does."""
 
@@ -307,9 +183,3 @@ def stop_on_terminate() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
-
-
-def describe(settings: Settings) -> str:
-    """The settings as one JSON line for the log, without secrets."""
-    shown = settings.model_dump(mode="json", exclude={"secret_key", "database_url", "redis_url"})
-    return json.dumps(shown)

@@ -6,6 +6,8 @@ strangers may reach the service.
 
 from __future__ import annotations
 
+import json
+import os
 import secrets
 from pathlib import Path
 from typing import Annotated, Literal
@@ -13,15 +15,48 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from loader.storage.address import GCS_SCHEME
+
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def _split(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Comma-separated text to a tuple; surrounding blanks and empty parts are dropped."""
-    if isinstance(value, str):
-        value = tuple(value.split(","))
-    return tuple(part.strip() for part in value if part.strip())
+    """Comma-separated text to a tuple, surrounding blanks and empty parts dropped.
+
+    Text that starts with a bracket is a JSON list, whose texts are taken as they are: for names with a comma.
+
+    Raises:
+        ValueError: it starts with a bracket and is no list of texts.
+    """
+    if not isinstance(value, str):
+        return tuple(part for part in value if part)
+    if not value.lstrip().startswith("["):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    try:
+        parts = json.loads(value)
+    except ValueError as problem:
+        raise ValueError(f"a list in brackets is JSON, and this is not: {problem}") from problem
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError("a list in brackets holds texts only")
+    return tuple(part for part in parts if part)
+
+
+def _home(value: Path) -> Path:
+    """A path with `~` replaced by the home directory.
+
+    Raises:
+        ValueError: there is none.
+    """
+    try:
+        return value.expanduser()
+    except RuntimeError as problem:
+        raise ValueError(f"{value}: there is no such home directory") from problem
+
+
+def _home_unless_bucket(value: str) -> str:
+    """The same for text that may name a bucket, or nothing."""
+    return value if not value or value.startswith(GCS_SCHEME) else str(_home(Path(value)))
 
 
 def _prefix(value: str) -> str:
@@ -31,6 +66,8 @@ def _prefix(value: str) -> str:
 
 
 CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(_split)]
+Folder = Annotated[Path, AfterValidator(_home)]
+FolderOrBucket = Annotated[str, AfterValidator(_home_unless_bucket)]
 
 
 class Settings(BaseSettings):
@@ -43,13 +80,13 @@ class Settings(BaseSettings):
     base_url: str = ""
     """Public address without path prefix, e.g. `https://xprof.example.org`; empty: taken from the request."""
     path_prefix: Annotated[str, AfterValidator(_prefix)] = ""
-    data_dir: Path = Path("~/.local/share/xprof-hub").expanduser()
+    data_dir: Folder = Path("~/.local/share/xprof-hub").expanduser()
     database_url: str = ""
     redis_url: str = ""
     storage_roots: CommaSeparated = ()
-    cache_root: str = ""
+    cache_root: FolderOrBucket = ""
     """Where artifacts lie, `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
-    asset_cache: str = ""
+    asset_cache: FolderOrBucket = ""
     """Where `xprof-hub compress-assets` leaves small static files. Empty: `assets` in `data_dir`."""
     workers: CommaSeparated = ()
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
@@ -74,7 +111,7 @@ class Settings(BaseSettings):
     conversion_seconds: float = Field(default=600.0, gt=0)
     conversion_memory_bytes: int = Field(default=16 << 30, gt=0)
     conversions: int = Field(default=0, ge=0)
-    """Conversions at once in one worker; 0: one per core."""
+    """Conversions at once in one worker; 0: one per core that it may use."""
     request_seconds: float = Field(default=900.0, gt=0)
     """Longest time that the front end waits for a worker."""
 
@@ -121,3 +158,36 @@ class Settings(BaseSettings):
                 f"{self.host}. Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
             ]
         return []
+
+    def problems_with_worker_binding(self) -> list[str]:
+        """Why this must not be a worker on its address: who knows the secret may read all storage roots."""
+        if self.secret_key == DEFAULT_SECRET and self.host not in LOOPBACK:
+            return [
+                "XPROF_HUB_SECRET_KEY is the default, which everyone knows, so a worker may listen on this "
+                f"machine only, not on {self.host}. Set it to a long random value, or "
+                "XPROF_HUB_HOST=127.0.0.1."
+            ]
+        return []
+
+    def problems_with_folders(self) -> list[str]:
+        """Which of our own folders lie where profiles are: nothing is written there, no link shows ours."""
+        ours = {"DATA_DIR": str(self.data_dir), "CACHE_ROOT": self.cache_root}
+        return [
+            f"XPROF_HUB_{name} ({folder}) lies in the storage root {root}, where nothing may be written. "
+            "Choose another place, or a narrower storage root."
+            for name, folder in ours.items()
+            if folder
+            for root in self.storage_roots
+            if _covers(root, folder)
+        ]
+
+
+def _covers(root: str, folder: str) -> bool:
+    """Whether a folder is a root or lies in it; buckets by name, directories with links resolved."""
+    if root.startswith(GCS_SCHEME) or folder.startswith(GCS_SCHEME):
+        return f"{folder.rstrip('/')}/".startswith(f"{root.rstrip('/')}/")
+    try:
+        directory = Path(root).expanduser()
+    except RuntimeError:
+        return False  # Nobody's home: `open_storage` refuses such a root.
+    return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(directory))

@@ -24,9 +24,10 @@ from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
 from server.client import HubClient, HubError
 from server.demo.session import write_session
+from server.listening import StartError
 from server.logs import configure_logs
 from server.schemas import NewLink, Run, Session
-from server.serve import StartError, serve, stop_on_terminate
+from server.serve import serve, stop_on_terminate
 from server.settings import Settings
 
 RUN = "demo"
@@ -74,12 +75,15 @@ def _serve_demo(
 ) -> None:
     root = _made_session(folder, hosts, events) if path is None else path.expanduser().resolve()
     locations = sessions_at(root)
-    settings = demo_settings(folder / "data", root, port)
+    settings = demo_settings(folder / "data", locations, port)
     configure_logs(settings.log_level)
     opening = _Opening(settings, locations, browser)
-    serve(settings, on_ready=opening)
-    if opening.problem is not None:
-        raise opening.problem
+    try:
+        serve(settings, on_ready=opening)
+    finally:
+        # A served process ends by an interrupt, also when a failure of ours was its reason.
+        if opening.problem is not None:
+            raise opening.problem
 
 
 def _made_session(folder: Path, hosts: int, events: int) -> Path:
@@ -107,8 +111,8 @@ def sessions_at(path: Path) -> list[str]:
     return locations
 
 
-def demo_settings(data_dir: Path, root: Path, port: int) -> Settings:
-    """Settings of the demo: this machine only, everything embedded; limits as in the environment.
+def demo_settings(data_dir: Path, locations: Sequence[str], port: int) -> Settings:
+    """Settings of the demo: this machine and these sessions only, all embedded; limits as in the environment.
 
     Raises:
         DemoError: a variable in the environment has no valid value.
@@ -122,7 +126,7 @@ def demo_settings(data_dir: Path, root: Path, port: int) -> Settings:
             data_dir=data_dir,
             database_url="",
             redis_url="",
-            storage_roots=(str(root),),
+            storage_roots=tuple(locations),
             cache_root="",
             workers=(),
             auth="dev",

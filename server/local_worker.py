@@ -1,0 +1,197 @@
+"""A worker as a child process of a front end on one machine, and what the two hand over at its start.
+
+The front end opens the worker's socket and keeps it, so that requests wait while the worker is started again.
+A pipe that both hold ends when the front end does, however it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+
+import httpx2
+
+from server.listening import StartError, listen, url_of
+from server.readiness import ENGINE_FAILED
+from server.settings import DEFAULT_SECRET, Settings
+
+_LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
+_LIFELINE_FD_VARIABLE = "XPROF_HUB_LIFELINE_FD"
+_START_SECONDS = 90.0
+"""Longer than the engine may take to start."""
+_STOP_SECONDS = 20.0
+"""Longer than a worker needs to end in order: its requests' grace, its engine, its files."""
+_FIRST_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 30.0
+_HEALTHY_SECONDS = 60.0
+"""A worker that lived as long has started well, whatever ended it."""
+logger = logging.getLogger(__name__)
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The settings as environment variables for a process of ours."""
+    variables = {}
+    for name, value in settings.model_dump(mode="json").items():
+        text = json.dumps(value) if isinstance(value, (list, tuple)) else str(value)
+        variables[f"XPROF_HUB_{name.upper()}"] = text
+    return variables
+
+
+def handed_over_socket() -> socket.socket | None:
+    """In the worker: the socket that the process which started us left open, None when none did."""
+    descriptor = os.environ.get(_LISTEN_FD_VARIABLE)
+    return None if descriptor is None else socket.socket(fileno=int(descriptor))
+
+
+def end_with_parent() -> None:
+    """In the worker: ends it like SIGTERM does when the process that started it is gone."""
+    lifeline = os.environ.get(_LIFELINE_FD_VARIABLE)
+    if lifeline is None:
+        return
+
+    def wait() -> None:
+        os.read(int(lifeline), 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()
+
+
+def restart_pause(previous: float, lived: float) -> float:
+    """How long to wait before a worker that has ended is started again: longer each time it ends early.
+
+    Args:
+        previous: the pause before it was started, in seconds; 0 the first time.
+        lived: seconds from its start to its end.
+    """
+    if lived >= _HEALTHY_SECONDS:
+        return _FIRST_PAUSE_SECONDS
+    return min(max(_FIRST_PAUSE_SECONDS, 2 * previous), _LONGEST_PAUSE_SECONDS)
+
+
+class LocalWorker:
+    """A worker in a process of its own on this machine, started again when it dies."""
+
+    def __init__(self, settings: Settings) -> None:
+        secret = settings.secret_key
+        if secret == DEFAULT_SECRET:
+            secret = secrets.token_urlsafe(32)
+        self._listener = listen("127.0.0.1", 0)
+        self._url = url_of(self._listener)
+        self._settings = settings.model_copy(update={"secret_key": secret, "host": "127.0.0.1"})
+        self.front_settings = settings.model_copy(
+            update={"secret_key": secret, "workers": (self._url,)}
+        )
+        self._lifeline, self._held_end = os.pipe()
+        self._stopping = threading.Event()
+        self._starting = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: threading.Thread | None = None
+
+    def __enter__(self) -> LocalWorker:
+        """Starts it and waits until it answers.
+
+        Raises:
+            StartError: it does not start.
+        """
+        try:
+            process = self._start()
+            self._wait_until_ready(process)
+        except BaseException:
+            self.__exit__()
+            raise
+        self._watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stops it and waits for its end."""
+        self._stopping.set()
+        with self._starting:
+            process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                logger.warning(
+                    "the worker did not end in %.0f seconds and is killed", _STOP_SECONDS
+                )
+                process.kill()
+                process.wait()
+        if self._watcher is not None:
+            # It may be about to hand the descriptors to a new process, which would get others' then.
+            self._watcher.join()
+        self._listener.close()
+        os.close(self._lifeline)
+        os.close(self._held_end)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        descriptor = self._listener.fileno()
+        environment = _inherited(os.environ) | environment_of(self._settings)
+        environment[_LISTEN_FD_VARIABLE] = str(descriptor)
+        environment[_LIFELINE_FD_VARIABLE] = str(self._lifeline)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "server.cli", "serve", "--only", "worker"],
+            env=environment,
+            pass_fds=(descriptor, self._lifeline),
+            stdin=subprocess.DEVNULL,
+            # A Ctrl-C on the terminal reaches the front end, which then ends the worker in order.
+            start_new_session=True,
+        )
+        return self._process
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        end = time.monotonic() + _START_SECONDS
+        while time.monotonic() < end:
+            if process.poll() is not None:
+                raise StartError(
+                    f"The worker did not start (exit status {process.returncode}); see above."
+                )
+            try:
+                answer = httpx2.get(f"{self._url}/readyz", timeout=5.0, trust_env=False)
+            except httpx2.HTTPError:
+                time.sleep(0.05)
+                continue
+            if answer.is_success:
+                return
+            said = answer.json()
+            if said["status"] == ENGINE_FAILED:
+                raise StartError(f"The worker can't convert: {said['message']}")
+            time.sleep(0.05)
+        raise StartError(f"The worker did not start within {_START_SECONDS:.0f} seconds.")
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Starts the worker again whenever it ends before we do; its socket stays open meanwhile."""
+        pause, started = 0.0, time.monotonic()
+        while True:
+            status = process.wait()
+            if self._stopping.is_set():
+                return
+            pause = restart_pause(pause, time.monotonic() - started)
+            logger.error(
+                "the worker ended with status %s and is started again in %.0f s", status, pause
+            )
+            if self._stopping.wait(pause):
+                return
+            with self._starting:
+                if self._stopping.is_set():
+                    return
+                started = time.monotonic()
+                try:
+                    process = self._start()
+                except OSError as problem:
+                    logger.error("the worker can't be started: %s", problem)
+
+
+def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a child keeps of our environment."""
+    return {name: value for name, value in environment.items() if not name.startswith("XPROF_HUB_")}
