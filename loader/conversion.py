@@ -6,11 +6,13 @@ writes beside them. What to convert, and whether somebody else is already at it,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +28,8 @@ from loader.storage.base import XPLANE_SUFFIX, StoredFile
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
 
 _MODULE_SUFFIX = ".hlo_proto.pb"
+_MOST_WARNINGS = 20
+_LONGEST_WARNING = 1000
 _OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
 _ZSTD_LEVEL = 9
 """Half the bytes of level 3 on a trace, for 10 ms of CPU per MB, paid once (docs/adr/004)."""
@@ -117,37 +121,59 @@ class Converter:
         Raises:
             LoaderError: whatever went wrong, in words.
         """
-        with ExitStack() as stack:
+        with self._slot(), ExitStack() as stack:
             directory = stack.enter_context(self._workspace.job_directory())
             if plan.tool.name == HEALTH:
                 self._answer_health(plan, directory, keep)
                 return
-            manifest = self._fetch_artifacts(plan, directory)
-            if manifest is not None:
-                try:
-                    self._convert(
-                        plan, directory, plan_hosts(plan), manifest.warnings, keep, "artifact"
-                    )
-                except LoaderError as error:
-                    if error.code not in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}:
-                        raise
-                    # The set may be damaged in a way that sizes don't show: the profile has the last word.
-                    directory = stack.enter_context(self._workspace.job_directory())
-                else:
-                    return
+            outcome = self._convert_artifacts(plan, directory, keep)
+            if outcome is _Outcome.DONE:
+                return
+            if outcome is _Outcome.REFUSED:
+                directory = stack.enter_context(self._workspace.job_directory())
             paths = stack.enter_context(self._workspace.fetch([entry.file for entry in plan.files]))
-            hosts, warnings = self._place_profiles(plan, paths, directory)
-            self._convert(plan, directory, hosts, warnings, keep, "profile")
+            usable = self._place_profiles(plan, paths, directory)
+            refused = outcome is _Outcome.REFUSED
+            self._convert(plan, directory, usable, keep, "profile", is_set_damaged=refused)
+
+    @contextmanager
+    def _slot(self) -> Iterator[None]:
+        """Keeps what runs at once within bounds: disk and cores for fetching, inspecting and converting."""
+        if not self._slots.acquire(timeout=self._limits.seconds):
+            raise LoaderError(
+                ErrorCode.BUSY,
+                "All conversion slots of the worker are taken. Try again in a minute.",
+            )
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _convert_artifacts(self, plan: Plan, directory: Path, keep: Keep) -> _Outcome:
+        """Makes the answer from the shared set, if there is one."""
+        manifest = self._fetch_artifacts(plan, directory)
+        if manifest is None:
+            return _Outcome.MISSING
+        try:
+            usable = _Usable(manifest.hosts, manifest.warnings)
+            self._convert(plan, directory, usable, keep, "artifact")
+        except LoaderError as error:
+            if error.code not in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}:
+                raise
+            # The set may be damaged in a way that sizes don't show: the profile has the last word.
+            return _Outcome.REFUSED
+        return _Outcome.DONE
 
     def _fetch_artifacts(self, plan: Plan, directory: Path) -> Manifest | None:
         """The shared set in the directory, when there is one and the tool needs no more than that."""
         if plan.artifact_key is None or plan.tool.name == RUN_TOOLS:
             return None
-        return self._artifacts.fetch(plan.artifact_key, directory)
+        manifest = self._artifacts.fetch(plan.artifact_key, directory)
+        if manifest is None and self._artifacts.contains(plan.artifact_key):
+            self._artifacts.discard(plan.artifact_key)
+        return manifest
 
-    def _place_profiles(
-        self, plan: Plan, paths: Sequence[Path], directory: Path
-    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _place_profiles(self, plan: Plan, paths: Sequence[Path], directory: Path) -> _Usable:
         """Places the usable profiles in the directory; their hosts, and warnings about the rest."""
         hosts: list[str] = []
         warnings: list[str] = []
@@ -164,39 +190,40 @@ class Converter:
         if problems:
             left_out = "; ".join(f"{problem.file}: {problem.message}" for problem in problems)
             warnings.insert(0, f"{len(hosts)} of {len(plan.files)} hosts. {left_out}")
-        return tuple(hosts), tuple(warnings)
+        return _Usable(tuple(hosts), _bounded(warnings))
 
     def _convert(
         self,
         plan: Plan,
         directory: Path,
-        hosts: tuple[str, ...],
-        warnings: tuple[str, ...],
+        usable: _Usable,
         keep: Keep,
         source: str,
+        is_set_damaged: bool = False,
     ) -> None:
         """Runs the engine, publishes a new artifact set, and hands over the compressed answer."""
         request = plan.request
         if plan.tool.artifact is ArtifactKind.MODULES and request.tool not in _OWN_MODULE_TOOLS:
-            self._make_modules(plan, directory, hosts, warnings)
-        job = Job(directory, hosts, request.tool, request.options, as_csv=request.as_csv)
+            self._make_modules(plan, directory, usable, source)
+        job = Job(directory, usable.hosts, request.tool, request.options, as_csv=request.as_csv)
         converted = self._run_engine(job, source)
+        if is_set_damaged and plan.artifact_key is not None:
+            # The engine accepts the profile that the set was made of.
+            self._artifacts.discard(plan.artifact_key)
         if source == "profile":
-            self._publish(plan, directory, hosts, warnings)
+            self._publish(plan, directory, usable)
         body = directory / ".answer.zst"
         raw_size = converted.output.stat().st_size
         with converted.output.open("rb") as raw, body.open("wb") as packed:
-            zstandard.ZstdCompressor(level=_ZSTD_LEVEL).copy_stream(raw, packed, size=raw_size)
-        header = ResultHeader(converted.content_type, body.stat().st_size, raw_size, warnings)
-        keep(header, body)
+            _compressor().copy_stream(raw, packed, size=raw_size)
+        keep(_header(body, converted.content_type, raw_size, usable.warnings), body)
 
-    def _make_modules(
-        self, plan: Plan, directory: Path, hosts: tuple[str, ...], warnings: tuple[str, ...]
-    ) -> None:
+    def _make_modules(self, plan: Plan, directory: Path, usable: _Usable, source: str) -> None:
         """Extracts the HLO modules unless they are there, and refuses a module that is not among them."""
         if not any(directory.glob(f"*{_MODULE_SUFFIX}")):
-            self._run_engine(Job(directory, hosts, MODULE_LIST, needs_modules=True), "profile")
-            self._publish(plan, directory, hosts, warnings)
+            self._run_engine(Job(directory, usable.hosts, MODULE_LIST, needs_modules=True), source)
+            if source == "profile":
+                self._publish(plan, directory, usable)
         module = plan.request.options.get("module_name")
         names = {
             path.name.removesuffix(_MODULE_SUFFIX) for path in directory.glob(f"*{_MODULE_SUFFIX}")
@@ -208,22 +235,19 @@ class Converter:
 
     def _run_engine(self, job: Job, source: str) -> Converted:
         try:
-            with self._slots:
-                converted = self._engine.convert(job, self._limits)
+            converted = self._engine.convert(job, self._limits)
         except LoaderError as error:
             self._record(ConversionRecord(job.tool, source, error.code.value, None))
             raise
         self._record(ConversionRecord(job.tool, source, "ok", converted))
         return converted
 
-    def _publish(
-        self, plan: Plan, directory: Path, hosts: tuple[str, ...], warnings: tuple[str, ...]
-    ) -> None:
+    def _publish(self, plan: Plan, directory: Path, usable: _Usable) -> None:
         if plan.artifact_key is None:
             return
-        files = self._produced_files(directory, hosts)
+        files = self._produced_files(directory, usable.hosts)
         if files:
-            self._artifacts.publish(plan.artifact_key, files, warnings)
+            self._artifacts.publish(plan.artifact_key, files, usable.hosts, usable.warnings)
 
     def _answer_health(self, plan: Plan, directory: Path, keep: Keep) -> None:
         """What the inspection says of each host."""
@@ -233,8 +257,8 @@ class Converter:
                 rows.append(self._health_of(entry, path))
         raw = json.dumps({"hosts": rows}).encode()
         body = directory / ".answer.zst"
-        body.write_bytes(zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress(raw))
-        keep(ResultHeader("application/json", body.stat().st_size, len(raw)), body)
+        body.write_bytes(_compressor().compress(raw))
+        keep(_header(body, "application/json", len(raw), ()), body)
 
     def _health_of(self, entry: HostFile, path: Path) -> dict[str, object]:
         row: dict[str, object] = {
@@ -255,9 +279,41 @@ class Converter:
         return {**row, "usable": True, "warnings": list(warnings)}
 
 
-def plan_hosts(plan: Plan) -> tuple[str, ...]:
-    """The chosen hosts' names."""
-    return tuple(entry.host for entry in plan.files)
+@dataclass(frozen=True)
+class _Usable:
+    """The hosts that can be converted, and sentences about the profile and the hosts that can't."""
+
+    hosts: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+class _Outcome(Enum):
+    """What came of a shared artifact set."""
+
+    MISSING = auto()
+    REFUSED = auto()
+    DONE = auto()
+
+
+def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    """The first warnings, cut: they travel in headers and lie in every cached answer."""
+    return tuple(
+        text if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"
+        for text in warnings[:_MOST_WARNINGS]
+    )
+
+
+def _compressor() -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
+
+
+def _header(
+    body: Path, content_type: str, raw_size: int, warnings: tuple[str, ...]
+) -> ResultHeader:
+    with body.open("rb") as source:
+        digest = hashlib.file_digest(source, "sha256").hexdigest()
+    size = body.stat().st_size
+    return ResultHeader(content_type, size, raw_size, warnings, digest=digest)
 
 
 def _usable_name(entry: HostFile) -> str:

@@ -21,7 +21,8 @@ from loader.redis_results import RedisGuard
 
 LEASE_SECONDS = 6.0
 _RENEW_SECONDS = 2.0
-_POLL_SECONDS = 0.1
+_FIRST_PAUSE_SECONDS = 0.05
+_LONGEST_PAUSE_SECONDS = 0.5
 _PREFIX = "xprof-hub:lease:"
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,19 @@ class Leases(Protocol):
         """Waits for the lease; None when `done` says that the work has been done by another meanwhile."""
 
 
+def _unless_done(lease: Lease, done: Callable[[], bool]) -> Lease | None:
+    """The lease, given back at once when the work has been done meanwhile or can't be told."""
+    try:
+        finished = done()
+    except BaseException:
+        lease.release()
+        raise
+    if finished:
+        lease.release()
+        return None
+    return lease
+
+
 class ProcessLeases:
     """Leases among the threads of one process."""
 
@@ -86,11 +100,7 @@ class ProcessLeases:
             while name in self._held:
                 self._changed.wait()
             self._held.add(name)
-        lease = _ProcessLease(lambda: self._release(name))
-        if done():
-            lease.release()
-            return None
-        return lease
+        return _unless_done(_ProcessLease(lambda: self._release(name)), done)
 
     def _release(self, name: str) -> None:
         with self._changed:
@@ -125,16 +135,25 @@ class RedisLeases:
         if inner is None:
             return None
         token = uuid.uuid4().hex
-        while not self._take(name, token):
-            if done():
+        try:
+            if not self._wait(name, token, done):
                 inner.release()
                 return None
-            time.sleep(_POLL_SECONDS)
-        lease = _RedisLease(self, name, token, inner)
-        if done():
-            lease.release()
-            return None
-        return lease
+            lease = _RedisLease(self, name, token, inner)
+        except BaseException:
+            inner.release()
+            raise
+        return _unless_done(lease, done)
+
+    def _wait(self, name: str, token: str, done: Callable[[], bool]) -> bool:
+        """Whether the lease is ours; not when the work got done meanwhile."""
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._take(name, token):
+            if done():
+                return False
+            time.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+        return True
 
     def _take(self, name: str, token: str) -> bool:
         """Whether the lease is ours now; without Redis it always is."""

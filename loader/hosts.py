@@ -62,10 +62,13 @@ def _split_names(text: str, known: Sequence[str]) -> list[str]:
         return list(known)
     names = set(known)
     parts = text.split(",")
+    longest = 1 + max((name.count(",") for name in known), default=0)
+    if len(parts) > longest * len(known):
+        raise _no_such_host(text)
     found: list[str] = []
     start = 0
     while start < len(parts):
-        for end in range(len(parts), start, -1):
+        for end in range(min(len(parts), start + longest), start, -1):
             candidate = ",".join(parts[start:end])
             if candidate in names:
                 found.append(candidate)

@@ -15,7 +15,7 @@ from loader.catalog import HostFile, digest_of
 from loader.engine.base import OptionValue
 from loader.tools import ArtifactKind
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised whenever our own treatment of an answer changes, so that old answers are not found any more."""
 
 

@@ -18,7 +18,7 @@ from typing import cast
 
 import redis
 
-from loader.results import PIECE_BYTES, OpenResult, ResultHeader, iterate_file, read_header
+from loader.results import PIECE_BYTES, FilePieces, OpenResult, ResultHeader, read_header
 
 _PREFIX = "xprof-hub:result:"
 _FIRST_PIECE = 256 << 10
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 def connect(url: str) -> redis.Redis:
     """A client with short time-outs; it connects when first used."""
     return redis.Redis.from_url(
-        url, socket_connect_timeout=0.5, socket_timeout=5.0, health_check_interval=30
+        url, socket_connect_timeout=0.5, socket_timeout=2.0, health_check_interval=30
     )
 
 
@@ -92,9 +92,12 @@ class RedisResults:
             yield first
         left = size - len(first)
         while left > 0:
-            piece = cast(
-                bytes, self._client.getrange(name, offset, offset + min(left, PIECE_BYTES) - 1)
-            )
+            end = offset + min(left, PIECE_BYTES) - 1
+            try:
+                piece = cast(bytes, self._client.getrange(name, offset, end))
+            except redis.RedisError as problem:
+                self._guard.record(problem)
+                raise ConnectionError("redis went away while a result was being read") from problem
             if not piece:
                 raise ConnectionError("the result left redis while it was being read")
             yield piece
@@ -117,14 +120,36 @@ class RedisResults:
             return
         draft = f"{_PREFIX}draft:{uuid.uuid4().hex}"
         try:
-            self._client.set(draft, header.to_bytes(), ex=_DRAFT_SECONDS)
-            if body is not None:
-                with body.open("rb") as source:
-                    for piece in iterate_file(source):
-                        self._client.append(draft, piece)
-            with self._client.pipeline(transaction=True) as steps:
-                steps.rename(draft, _PREFIX + key)
-                steps.expire(_PREFIX + key, ttl_seconds)
-                steps.execute()
+            if self._upload(draft, header, body):
+                self._publish(draft, _PREFIX + key, ttl_seconds)
         except redis.RedisError as problem:
             self._guard.record(problem)
+
+    def _upload(self, draft: str, header: ResultHeader, body: Path | None) -> bool:
+        """Writes the draft in pieces; False, and no draft, when Redis dropped it on the way."""
+        start = header.to_bytes()
+        self._client.set(draft, start, ex=_DRAFT_SECONDS)
+        if body is None:
+            return True
+        length = len(start)
+        for piece in FilePieces(body.open("rb")):
+            length += len(piece)
+            with self._client.pipeline(transaction=True) as steps:
+                steps.append(draft, piece)
+                steps.expire(draft, _DRAFT_SECONDS)
+                held, _ = steps.execute()
+            if held != length:
+                self._client.delete(draft)
+                return False
+        return True
+
+    def _publish(self, draft: str, name: str, ttl_seconds: int) -> None:
+        """Makes the draft the value, unless there is one: somebody may be in the middle of reading it."""
+        try:
+            with self._client.pipeline(transaction=True) as steps:
+                steps.renamenx(draft, name)
+                steps.expire(name, ttl_seconds)
+                steps.delete(draft)
+                steps.execute()
+        except redis.ResponseError as problem:  # the draft was dropped to make room
+            logger.info("a result was not kept in redis: %s", problem)

@@ -8,7 +8,9 @@ and written in pieces, so that no process holds a large answer in memory. Losing
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shutil
 import struct
 import threading
 import time
@@ -23,6 +25,7 @@ from loader.errors import ErrorCode, LoaderError
 PIECE_BYTES = 1 << 20
 _LENGTH = struct.Struct(">I")
 _HEADER_LIMIT = 1 << 20
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class ResultHeader:
         raw_size: bytes after decompression.
         warnings: sentences for the person who reads the answer, e.g. that a host is left out.
         error: set when the key stands for a failure; the body is then empty.
+        digest: hex SHA-256 of the zstd body, so that a reader may go on with another copy of it.
     """
 
     content_type: str
@@ -55,6 +59,7 @@ class ResultHeader:
     raw_size: int
     warnings: tuple[str, ...] = ()
     error: StoredError | None = None
+    digest: str = ""
 
     def to_bytes(self) -> bytes:
         """Length-prefixed JSON."""
@@ -119,11 +124,23 @@ def read_header(source: BinaryIO) -> ResultHeader:
     return ResultHeader.from_json(text)
 
 
-def iterate_file(source: BinaryIO) -> Iterator[bytes]:
-    """The rest of an open file in pieces; closes it at the end."""
-    with source:
-        while piece := source.read(PIECE_BYTES):
-            yield piece
+class FilePieces(Iterator[bytes]):
+    """The rest of an open file in pieces; closes it at the end, or when told to."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def __next__(self) -> bytes:
+        """The next piece."""
+        piece = b"" if self._source.closed else self._source.read(PIECE_BYTES)
+        if not piece:
+            self.close()
+            raise StopIteration
+        return piece
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._source.close()
 
 
 class DirectoryResults:
@@ -162,7 +179,7 @@ class DirectoryResults:
             return None
         now = self._clock()
         os.utime(source.fileno(), (now, now))
-        return OpenResult(header, iterate_file(source))
+        return OpenResult(header, FilePieces(source))
 
     def contains(self, key: str) -> bool:
         """Whether there is an answer under the key."""
@@ -173,8 +190,18 @@ class DirectoryResults:
         return True
 
     def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
-        """Writes the value beside its place, then renames it into place."""
-        path = self._path(key)
+        """Writes the value beside its place, then renames it into place; a full disk keeps nothing."""
+        try:
+            written = self._write(self._path(key), header, body, ttl_seconds)
+        except OSError as problem:
+            logger.error("a result could not be kept: %s", problem)
+            return
+        with self._lock:
+            self._bytes += written
+            if self._bytes > self._max_bytes:
+                self._make_room()
+
+    def _write(self, path: Path, header: ResultHeader, body: Path | None, ttl_seconds: int) -> int:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = path.with_name(f".{uuid.uuid4().hex}.draft")
         try:
@@ -182,17 +209,13 @@ class DirectoryResults:
                 target.write(struct.pack(">d", self._clock() + ttl_seconds) + header.to_bytes())
                 if body is not None:
                     with body.open("rb") as source:
-                        for piece in iterate_file(source):
-                            target.write(piece)
+                        shutil.copyfileobj(source, target, PIECE_BYTES)
                 written = target.tell()
             os.utime(draft, (self._clock(), self._clock()))
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
-        with self._lock:
-            self._bytes += written
-            if self._bytes > self._max_bytes:
-                self._make_room()
+        return written
 
     def _path(self, key: str) -> Path:
         return self._directory / key[:2] / key

@@ -20,6 +20,16 @@ from loader.storage.base import Storage
 from loader.tools import OWN_TOOLS, tool_named
 
 _TRIES_WHEN_SOURCE_CHANGES = 3
+_NO_ARTIFACT = LoaderError(ErrorCode.INTERNAL, "The artifact could not be made.")
+"""Kept for a moment under the key of an artifact set that an attempt did not produce."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer with the key that names its content."""
+
+    key: str
+    result: OpenResult
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ class ToolDataService:
         self._retention = retention
         self._flights = Flights()
 
-    def get(self, request: ToolRequest) -> OpenResult:
+    def get(self, request: ToolRequest) -> Answered:
         """The answer, made now if nobody has made it yet.
 
         Raises:
@@ -95,7 +105,7 @@ class ToolDataService:
             session = list_session(self._storage, request.location)
             plan = plan_for(session, self._converter.engine_version, request)
             try:
-                return self._answer(plan)
+                return Answered(plan.key, self._answer(plan))
             except LoaderError as error:
                 if error.code is not ErrorCode.SOURCE_CHANGED or remaining == 0:
                     raise
@@ -118,35 +128,45 @@ class ToolDataService:
             self._produce_shared(plan)
         except LoaderError as error:
             if error.code in CACHEABLE:
-                stored = StoredError(error.code.value, error.message, error.file)
-                header = ResultHeader("application/json", 0, 0, error=stored)
-                self._results.put(plan.key, header, None, self._retention.error_seconds)
+                self._remember(plan.key, error)
             raise
+
+    def _remember(self, key: str, error: LoaderError) -> None:
+        stored = StoredError(error.code.value, error.message, error.file)
+        header = ResultHeader("application/json", 0, 0, error=stored)
+        self._results.put(key, header, None, self._retention.error_seconds)
 
     def _produce_shared(self, plan: Plan) -> None:
         """First the right to make the artifact set, if it is missing; then the right to make the answer."""
+        shared = plan.artifact_key or ""
 
         def answered() -> bool:
             return self._results.contains(plan.key)
 
-        shared = plan.artifact_key
-        if shared is not None and not self._artifacts.contains(shared):
-            lease = self._leases.acquire(
-                shared, lambda: self._artifacts.contains(shared) or answered()
-            )
+        def tried() -> bool:
+            """Whether the set is there, or somebody has just failed to make it: waiting gains nothing."""
+            return answered() or self._results.contains(shared) or self._artifacts.contains(shared)
+
+        if shared and not tried():
+            lease = self._leases.acquire(shared, tried)
             if lease is not None:
                 try:
-                    self._converter.run(plan, lambda header, body: self._keep(plan, header, body))
+                    self._convert(plan)
                 finally:
+                    if not self._artifacts.contains(shared):
+                        self._remember(shared, _NO_ARTIFACT)
                     lease.release()
                 return
         lease = self._leases.acquire(plan.key, answered)
         if lease is None:
             return
         try:
-            self._converter.run(plan, lambda header, body: self._keep(plan, header, body))
+            self._convert(plan)
         finally:
             lease.release()
+
+    def _convert(self, plan: Plan) -> None:
+        self._converter.run(plan, lambda header, body: self._keep(plan, header, body))
 
     def _keep(self, plan: Plan, header: ResultHeader, body: Path) -> None:
         self._results.put(plan.key, header, body, self._retention.result_seconds)

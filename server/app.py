@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import anyio
 from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
@@ -24,12 +25,14 @@ from server.metrics import Metrics
 from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
 from server.registry.database import Database
 from server.routes import links, runs, session_health, sessions, tokens, xprof
-from server.services import Services
+from server.services import Services, Threads
 from server.settings import Settings
 from server.ui.assets import find_xprof_static, load_assets
 from server.worker_protocol import worker_credential
 from server.workers import WorkerAddresses, Workers
 
+_STORAGE_THREADS = 64
+_CACHE_THREADS = 64
 QUIET_PATHS = ("/healthz", "/readyz", "/metrics")
 
 
@@ -64,6 +67,10 @@ def build_services(settings: Settings) -> Services:
         workers=workers,
         metrics=metrics,
         assets=assets,
+        threads=Threads(
+            storage=anyio.CapacityLimiter(_STORAGE_THREADS),
+            cache=anyio.CapacityLimiter(_CACHE_THREADS),
+        ),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import anyio
 from fastapi import Depends, Request
 
 from loader.results import ResultStore
@@ -14,6 +15,14 @@ from server.registry.database import Database
 from server.settings import Settings
 from server.ui.assets import Assets
 from server.workers import Workers
+
+
+@dataclass(frozen=True)
+class Threads:
+    """How many threads may wait for each kind of thing, so that a slow bucket stops nothing else."""
+
+    storage: anyio.CapacityLimiter
+    cache: anyio.CapacityLimiter
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,7 @@ class Services:
     workers: Workers
     metrics: Metrics
     assets: Assets
+    threads: Threads
 
 
 def get_services(request: Request) -> Services:

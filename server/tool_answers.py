@@ -7,30 +7,35 @@ bytes in pieces. It never reads a profile.
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
+import anyio.to_thread
+import httpx2
 from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
-from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 
 from loader.catalog import SessionFiles, list_session
 from loader.conversion import Plan
-from loader.encodings import IDENTITY, ZSTD, Recoder, choose_encoding
 from loader.engine.base import ENGINE_VERSION
+from loader.errors import ErrorCode, LoaderError
 from loader.hosts import chosen_hosts
 from loader.keys import ToolRequest, encoded_key
-from loader.results import OpenResult, ResultHeader, close_pieces
+from loader.results import OpenResult, ResultHeader
 from loader.service import answer_or_raise, plan_for
 from loader.tools import ALL_HOSTS, canonical_options, tool_named
+from server.bodies import Body, recoded_body, stored_body, worker_body
+from server.conditional import holds_etag
+from server.encodings import IDENTITY, ZSTD, choose_encoding
 from server.services import Services
+from server.streams import ClosingResponse
 from server.ui.shell import content_security_policy
 
 WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
+T = TypeVar("T")
 
 
 def read_tool_request(
@@ -61,7 +66,12 @@ class ToolAnswers:
         Raises:
             LoaderError: the storage's own errors.
         """
-        return await run_in_threadpool(list_session, self._services.storage, location)
+        return await anyio.to_thread.run_sync(
+            list_session,
+            self._services.storage,
+            location,
+            limiter=self._services.threads.storage,
+        )
 
     async def respond(
         self,
@@ -75,21 +85,21 @@ class ToolAnswers:
         Raises:
             LoaderError: why there is no answer.
         """
-        plan = plan_for(session, ENGINE_VERSION, request)
+        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
         encoding = choose_encoding(http.headers.get("accept-encoding"))
-        headers = _headers(plan, encoding, file_name)
-        if _matches(http.headers.get("if-none-match"), headers["ETag"]):
+        headers = _headers(plan.key, encoding, file_name)
+        if holds_etag(http.headers.get("if-none-match"), headers["ETag"]):
             self._services.metrics.results.labels("not_modified").inc()
             return Response(status_code=304, headers=headers)
-        header, body = await self._open(plan, encoding)
-        if header.warnings:
-            headers[WARNINGS_HEADER] = _ascii_warnings(header.warnings)
+        body = await self._open(plan, encoding)
+        headers = _headers(body.key, encoding, file_name)
+        if body.header.warnings:
+            headers[WARNINGS_HEADER] = _ascii_warnings(body.header.warnings)
         if encoding != IDENTITY:
             headers["Content-Encoding"] = encoding
-        if http.method == "HEAD":
-            await body.aclose()
-            body = _nothing()
-        return StreamingResponse(body, headers=headers, media_type=header.content_type)
+        # A HEAD answer says nothing of the length: that of the recoded body is not known yet.
+        pieces = iter(()) if http.method == "HEAD" else body.pieces
+        return ClosingResponse(pieces, body.close, headers, body.header.content_type)
 
     async def read_json(self, session: SessionFiles, request: ToolRequest) -> object:
         """A small JSON answer, parsed.
@@ -97,80 +107,54 @@ class ToolAnswers:
         Raises:
             LoaderError: why there is no answer.
         """
-        _, body = await self._open(plan_for(session, ENGINE_VERSION, request), IDENTITY)
-        return json.loads(b"".join([piece async for piece in body]))
+        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        body = await self._open(plan, IDENTITY)
+        try:
+            return json.loads(b"".join([piece async for piece in body.pieces]))
+        except (ConnectionError, httpx2.TransportError) as problem:
+            raise LoaderError(
+                ErrorCode.BUSY, "The answer broke off. Try again in a few seconds."
+            ) from problem
+        finally:
+            await body.close()
 
-    async def _open(
-        self, plan: Plan, encoding: str
-    ) -> tuple[ResultHeader, AsyncGenerator[bytes, None]]:
+    async def _open(self, plan: Plan, encoding: str) -> Body:
         """The body in the encoding, from the nearest place that has it."""
-        results = self._services.results
-        outcomes = self._services.metrics.results
+        cache = self._services.threads.cache
         if encoding not in {ZSTD, IDENTITY}:
-            ready = await run_in_threadpool(results.open, encoded_key(plan.key, encoding))
+            ready = await self._look_up(encoded_key(plan.key, encoding))
             if ready is not None:
-                outcomes.labels("hit").inc()
-                return ready.header, _stored(ready)
-        stored = await run_in_threadpool(results.open, plan.key)
+                self._services.metrics.results.labels("hit").inc()
+                return stored_body(plan.key, ready, cache)
+        stored = await self._look_up(plan.key)
         if stored is not None:
-            outcomes.labels("hit").inc()
-            header = answer_or_raise(stored).header
-            pieces: AsyncGenerator[bytes, None] = _stored(stored)
+            self._services.metrics.results.labels("hit").inc()
+            ask = partial(self._services.workers.get, plan.request)
+            body = stored_body(plan.key, answer_or_raise(stored), cache, ask)
         else:
-            outcomes.labels("miss").inc()
-            answer = await self._services.workers.get(plan.request)
-            header, pieces = answer.header, answer.pieces
+            self._services.metrics.results.labels("miss").inc()
+            body = worker_body(await self._services.workers.get(plan.request))
         if encoding == ZSTD:
-            return header, pieces
-        return header, self._recode(plan, header, pieces, encoding)
+            return body
+        folder = self._services.settings.data_dir / "recoding"
+        keep = partial(self._keep, encoded_key(body.key, encoding))
+        return recoded_body(body, encoding, folder, cache, keep)
 
-    async def _recode(
-        self, plan: Plan, header: ResultHeader, pieces: AsyncGenerator[bytes, None], encoding: str
-    ) -> AsyncGenerator[bytes, None]:
-        """The body in another encoding, kept for the next one who asks for it."""
-        recoder = Recoder(encoding)
-        async with aclosing(pieces):
-            with tempfile.NamedTemporaryFile() as copy:
-                async for piece in pieces:
-                    out = await run_in_threadpool(recoder.feed, piece)
-                    if out:
-                        await run_in_threadpool(copy.write, out)
-                        yield out
-                out = await run_in_threadpool(recoder.finish)
-                copy.write(out)
-                copy.flush()
-                if encoding != IDENTITY:
-                    await run_in_threadpool(self._keep, plan, header, encoding, Path(copy.name))
-                if out:
-                    yield out
+    async def _look_up(self, key: str) -> OpenResult | None:
+        return await self._in_thread(self._services.results.open, key)
 
-    def _keep(self, plan: Plan, header: ResultHeader, encoding: str, body: Path) -> None:
-        encoded = ResultHeader(
-            header.content_type, body.stat().st_size, header.raw_size, header.warnings
-        )
-        ttl = self._services.settings.result_ttl_seconds
-        self._services.results.put(encoded_key(plan.key, encoding), encoded, body, ttl)
+    async def _in_thread(self, call: Callable[..., T], *arguments: object) -> T:
+        limiter = self._services.threads.cache
+        return await anyio.to_thread.run_sync(call, *arguments, limiter=limiter)
+
+    def _keep(self, key: str, header: ResultHeader, body: Path) -> None:
+        self._services.results.put(key, header, body, self._services.settings.result_ttl_seconds)
 
 
-async def _stored(result: OpenResult) -> AsyncGenerator[bytes, None]:
-    """A stored body, read off the event loop."""
-    try:
-        async for piece in iterate_in_threadpool(result.pieces):
-            yield piece
-    finally:
-        close_pieces(result)
-
-
-async def _nothing() -> AsyncGenerator[bytes, None]:
-    """No body, and no statement of its length: that of the answer to GET is not known yet."""
-    return
-    yield b""
-
-
-def _headers(plan: Plan, encoding: str, file_name: str | None) -> dict[str, str]:
-    """Headers that follow from the request alone; the key names the content, so it is the ETag."""
+def _headers(key: str, encoding: str, file_name: str | None) -> dict[str, str]:
+    """Headers that follow from the content alone; the key names it, so it is the ETag."""
     headers = {
-        "ETag": f'"{plan.key[:40]}-{encoding}"',
+        "ETag": f'"{key[:40]}-{encoding}"',
         "Cache-Control": "private, no-cache",
         "Vary": "Accept-Encoding",
         "Content-Security-Policy": content_security_policy("data"),
@@ -180,19 +164,14 @@ def _headers(plan: Plan, encoding: str, file_name: str | None) -> dict[str, str]
     return headers
 
 
-def _matches(if_none_match: str | None, etag: str) -> bool:
-    """Whether one of the tags that the browser holds is this one (RFC 9110, 13.1.2)."""
-    if if_none_match is None:
-        return False
-    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return etag in tags or "*" in tags
-
-
 def _ascii_warnings(warnings: tuple[str, ...]) -> str:
-    """Warnings as ASCII JSON, cut to what a header may hold."""
+    """Warnings as ASCII JSON; the last ones are cut or left out when a header can't hold them."""
     kept: list[str] = []
     for warning in warnings:
-        if len(json.dumps([*kept, warning])) > _WARNINGS_LIMIT:
+        room = _WARNINGS_LIMIT - len(json.dumps(kept))
+        while warning and len(json.dumps(warning)) > room:
+            warning = warning[: len(warning) * 3 // 4]  # noqa: PLW2901 - cut until it fits
+        if not warning:
             break
         kept.append(warning)
     return json.dumps(kept)

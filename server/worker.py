@@ -7,11 +7,12 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage as gcs
 
@@ -25,7 +26,13 @@ from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
 from loader.inspect import inspect_profile
 from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.results import DirectoryResults, OpenResult, ResultStore, TieredResults
+from loader.results import (
+    DirectoryResults,
+    OpenResult,
+    ResultStore,
+    TieredResults,
+    close_pieces,
+)
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
 from loader.storage.base import StoredFile
@@ -37,8 +44,10 @@ from server.metrics import Metrics
 from server.middleware import Observe
 from server.readiness import Readiness
 from server.settings import Settings
+from server.streams import ClosingResponse
 from server.worker_protocol import (
     CONTENT_TYPE,
+    KEY_HEADER,
     TOOL_DATA_PATH,
     ErrorBody,
     ToolRequestBody,
@@ -169,7 +178,7 @@ def _answer_with(
         if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
             return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
         try:
-            result = await anyio.to_thread.run_sync(
+            answered = await anyio.to_thread.run_sync(
                 service.get, body.to_request(), limiter=limiter, abandon_on_cancel=True
             )
         except LoaderError as error:
@@ -177,7 +186,9 @@ def _answer_with(
         except Exception:  # A fault of ours: another worker would run into it too.
             logger.exception("a request for %s failed", body.tool)
             return _error(_FAULT)
-        return StreamingResponse(_framed(result), media_type=CONTENT_TYPE)
+        close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
+        headers = {KEY_HEADER: answered.key}
+        return ClosingResponse(_framed(answered.result), close, headers, CONTENT_TYPE)
 
     return tool_data
 

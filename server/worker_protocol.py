@@ -16,6 +16,8 @@ from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 
 TOOL_DATA_PATH = "/internal/v1/tool-data"
+KEY_HEADER = "X-XProf-Hub-Key"
+"""Names the content of an answer: the worker has listed the files for itself."""
 CONTENT_TYPE = "application/vnd.xprof-hub.result"
 
 

@@ -13,8 +13,7 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,7 +22,7 @@ import httpx2
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
-from server.worker_protocol import TOOL_DATA_PATH, ErrorBody, ToolRequestBody
+from server.worker_protocol import KEY_HEADER, TOOL_DATA_PATH, ErrorBody, ToolRequestBody
 
 _RESOLVE_SECONDS = 5.0
 _EJECT_SECONDS = 3.0
@@ -41,12 +40,16 @@ class WorkerAnswer:
     """An answer that is being received.
 
     Attributes:
+        key: names its content, after the worker's own look at the files.
         header: what is known of it.
-        pieces: the zstd body; must be read to its end or closed.
+        pieces: the zstd body.
+        close: frees the connection; must be called, read or not.
     """
 
+    key: str
     header: ResultHeader
     pieces: AsyncGenerator[bytes, None]
+    close: Callable[[], Awaitable[None]]
 
 
 class WorkerAddresses:
@@ -199,12 +202,13 @@ class Workers:
             text = await response.aread()
             await response.aclose()
             raise _error_of(url, response.status_code, text)
-        pieces = _closing(response)
         try:
-            return await _read_answer(pieces)
+            header, pieces = await _read_answer(response.aiter_raw())
         except BaseException:
             await response.aclose()
             raise
+        key = response.headers.get(KEY_HEADER, "")
+        return WorkerAnswer(key, header, pieces, response.aclose)
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -226,15 +230,9 @@ def _error_of(url: str, status: int, text: bytes) -> Exception:
         return ConnectionError(f"status {status}")
 
 
-async def _closing(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
-    try:
-        async for piece in response.aiter_raw():
-            yield piece
-    finally:
-        await response.aclose()
-
-
-async def _read_answer(pieces: AsyncGenerator[bytes, None]) -> WorkerAnswer:
+async def _read_answer(
+    pieces: AsyncIterator[bytes],
+) -> tuple[ResultHeader, AsyncGenerator[bytes, None]]:
     """Reads the header; the rest stays to be read."""
     buffer = b""
     needed = _PREFIX.size
@@ -251,19 +249,18 @@ async def _read_answer(pieces: AsyncGenerator[bytes, None]) -> WorkerAnswer:
         header = ResultHeader.from_json(buffer[_PREFIX.size : needed])
     except ValueError as problem:
         raise ConnectionError(str(problem)) from problem
-    return WorkerAnswer(header, _rest(buffer[needed:], pieces, header.size))
+    return header, _rest(buffer[needed:], pieces, header.size)
 
 
 async def _rest(
-    first: bytes, pieces: AsyncGenerator[bytes, None], size: int
+    first: bytes, pieces: AsyncIterator[bytes], size: int
 ) -> AsyncGenerator[bytes, None]:
     """The body; a body that ends too early is an error, so that nobody takes it for whole."""
     received = len(first)
     if first:
         yield first
-    async with aclosing(pieces) as rest:
-        async for piece in rest:
-            received += len(piece)
-            yield piece
+    async for piece in pieces:
+        received += len(piece)
+        yield piece
     if received != size:
         raise ConnectionError("the worker's answer ended too early")

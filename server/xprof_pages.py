@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
+from server.conditional import holds_etag
 from server.errors import status_of
 from server.grants import SessionGrant
 from server.services import Services
@@ -91,8 +92,7 @@ def _asset_response(
     headers = {"ETag": chosen.etag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}
     if name.endswith(".html"):
         headers["Content-Security-Policy"] = content_security_policy("trace")
-    tags = request.headers.get("if-none-match", "")
-    if chosen.etag in [tag.strip().removeprefix("W/") for tag in tags.split(",")]:
+    if holds_etag(request.headers.get("if-none-match"), chosen.etag):
         return Response(status_code=304, headers=headers)
     if chosen.encoding is not None:
         headers["Content-Encoding"] = chosen.encoding

@@ -7,6 +7,7 @@ hosts and modules must be the session's own, unknown parameters are dropped, and
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,9 +15,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
-from auth.links import count_open
+from auth.links import ShareLink, count_open
 from loader.catalog import SessionFiles
 from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
@@ -38,6 +40,7 @@ from server.xprof_pages import (
 XPROF_PATH = "/data/plugin/profile"
 METHODS = ["GET", "HEAD"]
 _TIMELINE = "view_memory_allocation_timeline"
+logger = logging.getLogger(__name__)
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
 Grant = Annotated[SessionGrant, Depends(link_grant)]
@@ -145,7 +148,7 @@ async def _tool_data(
 ) -> Response:
     answers = ToolAnswers(services)
     session = await answers.list_session(grant.location)
-    tool_request = read_tool_request(session, query.get("tag", ""), query)
+    tool_request = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
     return await answers.respond(request, session, tool_request)
 
 
@@ -155,7 +158,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     query = first_values(request)
     answers = ToolAnswers(services)
     session = await answers.list_session(grant.location)
-    asked = read_tool_request(session, query.get("tag", ""), query)
+    asked = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
     as_table = ToolRequest(asked.location, asked.tool, asked.hosts, asked.options, as_csv=True)
     name = _UNSAFE_IN_FILE_NAME.sub(
         "_", f"{asked.tool}_{grant.session_name}_{query.get('host', '')}"
@@ -209,15 +212,22 @@ def asset(
 async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
-        return static_response(services, request, name)
+        return await run_in_threadpool(static_response, services, request, name)
     try:
         session = await ToolAnswers(services).list_session(grant.location)
     except LoaderError as error:
         return problem_response(error)
     if request.method == "GET" and grant.link is not None:
-        store = SqlLinkStore(services.database)
-        await run_in_threadpool(count_open, store, grant.link, datetime.now(UTC))
+        await run_in_threadpool(_count, services, grant.link)
     return index_response(services, grant, session)
+
+
+def _count(services: Services, link: ShareLink) -> None:
+    """Counts one opening; the page does not wait for a database in trouble to be counted."""
+    try:
+        count_open(SqlLinkStore(services.database), link, datetime.now(UTC))
+    except SQLAlchemyError as problem:
+        logger.warning("an opening of a link was not counted: %s", type(problem).__name__)
 
 
 def _small_json(content: object) -> Response:

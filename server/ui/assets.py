@@ -22,6 +22,8 @@ from pathlib import Path
 
 import brotli
 
+from server.encodings import IDENTITY, choose_encoding
+
 OWN_FILES = Path(__file__).parent / "static"
 
 XPROF_FILES = (
@@ -90,22 +92,11 @@ class Asset:
 
     def represent(self, accept_encoding: str) -> Representation:
         """The smallest form of the file that an `Accept-Encoding` header allows."""
-        accepted = _accepted(accept_encoding)
-        for encoding in ("br", "gzip"):
-            if encoding in accepted and encoding in self.encodings:
-                etag = f'{self.etag[:-1]}-{encoding}"'
-                return Representation(self.encodings[encoding], encoding, etag)
-        return Representation(self.body, None, self.etag)
-
-
-def _accepted(header: str) -> set[str]:
-    """The encodings that an `Accept-Encoding` header allows; `q=0` forbids one."""
-    accepted = set()
-    for part in header.lower().split(","):
-        name, _, parameters = part.strip().partition(";")
-        if not re.fullmatch(r"\s*q=0(\.0*)?\s*", parameters):
-            accepted.add(name.strip())
-    return accepted
+        encoding = choose_encoding(accept_encoding, tuple(self.encodings))
+        if encoding == IDENTITY:
+            return Representation(self.body, None, self.etag)
+        etag = f'{self.etag[:-1]}-{encoding}"'
+        return Representation(self.encodings[encoding], encoding, etag)
 
 
 def find_xprof_static() -> Path:

@@ -79,3 +79,16 @@ def test_whoever_waited_for_work_that_is_done_gets_no_lease() -> None:
     lease = leases.acquire("name", lambda: False)
     assert lease is not None
     lease.release()
+
+
+def test_a_lease_is_given_back_when_nobody_can_tell_whether_the_work_is_done() -> None:
+    leases = ProcessLeases()
+
+    def fail() -> bool:
+        raise OSError("too many open files")
+
+    with pytest.raises(OSError, match="too many"):
+        leases.acquire("name", fail)
+    lease = leases.acquire("name", lambda: False)
+    assert lease is not None
+    lease.release()

@@ -74,3 +74,8 @@ def test_unknown_host_is_refused(tool: Tool, host: str | None, hosts: str | None
     with pytest.raises(LoaderError) as caught:
         chosen_hosts(tool, host, hosts, ["a"])
     assert caught.value.code is ErrorCode.NOT_FOUND
+
+
+def test_a_long_list_is_refused_at_once() -> None:
+    with pytest.raises(LoaderError, match="no host called"):
+        chosen_hosts(TRACE, None, ",".join(["a"] * 1_000_000), ["a", "b,c"])

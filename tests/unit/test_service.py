@@ -22,9 +22,9 @@ from loader.engine.base import Converted, Job, Limits
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import ProcessLeases
 from loader.keys import ToolRequest
-from loader.results import DirectoryResults, OpenResult
+from loader.results import DirectoryResults
 from loader.scratch import Scratch
-from loader.service import Retention, ToolDataService
+from loader.service import Answered, Retention, ToolDataService
 from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
 from loader.tools import HEALTH
@@ -111,8 +111,8 @@ def produced(directory: Path, _hosts: Sequence[str]) -> list[Path]:
     return [path] if path.exists() else []
 
 
-def read(result: OpenResult) -> list[object]:
-    body = b"".join(result.pieces)
+def read(answered: Answered) -> list[object]:
+    body = b"".join(answered.result.pieces)
     answer: list[object] = json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(body))
     return answer
 
@@ -192,13 +192,14 @@ def test_a_damaged_host_is_left_out_and_every_answer_says_so(bench: Bench) -> No
     bench.write("b", b"bad")
     service = bench.service(StandInEngine())
     for tool in ("hlo_stats", "overview_page"):  # the second comes from the artifact
-        result = service.get(bench.request(tool))
-        assert result.header.warnings == ("1 of 2 hosts. b.xplane.pb: it ends too early",)
+        answered = service.get(bench.request(tool))
+        assert answered.result.header.warnings == ("1 of 2 hosts. b.xplane.pb: it ends too early",)
+        assert read(answered)[2] == ["a"]
     with pytest.raises(LoaderError) as caught:
         service.get(bench.request(hosts=("b",)))
     assert (caught.value.code, caught.value.file) == (ErrorCode.MALFORMED, "b.xplane.pb")
     bench.write("b", b"good again")
-    assert service.get(bench.request()).header.warnings == ()
+    assert service.get(bench.request()).result.header.warnings == ()
 
 
 def test_with_no_host_left_the_reason_is_the_answer(bench: Bench) -> None:
@@ -249,6 +250,46 @@ def test_a_bad_artifact_falls_back_to_the_profile(bench: Bench) -> None:
     engine.fail = refuse_artifacts
     answer = read(service.get(bench.request("op_profile")))
     assert answer[3] == {"a.xplane.pb": 5, "b.xplane.pb": 6}
+    # The bad set is gone: the next tool finds a new one and needs no profile.
+    engine.fail = lambda job: None
+    assert read(service.get(bench.request("kernel_stats")))[3:] == [{}, True]
+
+
+def test_tools_do_not_queue_behind_an_artifact_that_cannot_be_made(bench: Bench) -> None:
+    engine = StandInEngine()
+    service = bench.service(engine)
+    engine.fail = lambda job: LoaderError(ErrorCode.ENGINE_CRASHED, "on purpose")
+    with pytest.raises(LoaderError, match="on purpose"):
+        service.get(bench.request("hlo_stats"))
+    together = threading.Barrier(3, timeout=20)
+
+    def meet(_job: Job) -> LoaderError:
+        together.wait()
+        return LoaderError(ErrorCode.ENGINE_CRASHED, "on purpose")
+
+    engine.fail = meet
+    with ThreadPoolExecutor(3) as pool:
+        tools = ["op_profile", "kernel_stats", "roofline_model"]
+        waiting = [pool.submit(service.get, bench.request(tool)) for tool in tools]
+        for each in waiting:
+            with pytest.raises(LoaderError, match="on purpose"):
+                each.result(30)
+
+
+def test_the_key_names_the_content(bench: Bench) -> None:
+    service = bench.service(StandInEngine())
+    first = service.get(bench.request())
+    assert service.get(bench.request()).key == first.key
+    bench.write("a", b"another")
+    assert service.get(bench.request()).key != first.key
+
+
+def test_many_damaged_hosts_make_a_bounded_warning(bench: Bench) -> None:
+    for number in range(200):
+        bench.write(f"bad{number}", b"bad")
+    (warning,) = bench.service(StandInEngine()).get(bench.request()).result.header.warnings
+    assert warning.startswith("2 of 202 hosts. bad0.xplane.pb: it ends too early")
+    assert len(warning) <= 1001
 
 
 def test_a_file_replaced_while_it_is_fetched_is_fetched_again(
@@ -273,7 +314,7 @@ def test_health_needs_no_engine(bench: Bench) -> None:
     bench.write("b", b"bad")
     bench.write("c", b"odd")
     engine = StandInEngine()
-    result = bench.service(engine).get(bench.request(HEALTH))
+    result = bench.service(engine).get(bench.request(HEALTH)).result
     body = zstandard.ZstdDecompressor().decompressobj().decompress(b"".join(result.pieces))
     hosts = {row["host"]: row for row in json.loads(body)["hosts"]}
     assert engine.jobs == []

@@ -1,0 +1,11 @@
+"""Conditional requests (RFC 9110, 13.1.2)."""
+
+from __future__ import annotations
+
+
+def holds_etag(if_none_match: str | None, etag: str) -> bool:
+    """Whether one of the tags that the browser holds is this one, or it takes any."""
+    if if_none_match is None:
+        return False
+    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return etag in tags or "*" in tags
