@@ -1,26 +1,30 @@
 """What a conversion leaves behind for other tools: op_stats, the trace's SSTABLE set, HLO modules.
 
 An artifact set is published whole or not at all, under a key that names engine, hosts and generations, and is
-never changed afterwards; the first one published stays. It is portable between workers (facts: engine.md),
-so that a fresh worker answers the next tool or zoom without the profile.
+never changed afterwards; the first one published stays until it proves useless. It is portable between
+workers (facts: engine.md), so that a fresh worker answers the next tool or zoom without the profile. It only
+saves work: no failure here may cost an answer.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 import shutil
 import threading
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from loader.errors import ErrorCode, LoaderError
-
 MANIFEST = "manifest.json"
+_NAME_TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
+_DRAFT_SECONDS = 3600
+"""A draft that nothing was added to for so long belongs to a process that was killed."""
 logger = logging.getLogger(__name__)
 
 
@@ -53,7 +57,7 @@ class Manifest:
         """Reads `to_json`'s text.
 
         Raises:
-            ValueError: it is not a manifest, or names a file outside its set.
+            ValueError: it is not a manifest, names no host, or names a file or host outside its set.
         """
         fields = json.loads(text)
         try:
@@ -94,7 +98,7 @@ class ArtifactStore(Protocol):
         """Keeps copies of the files as a set, unless there is one already; a failure is only logged."""
 
     def discard(self, key: str) -> None:
-        """Removes a set that has proved useless, so that the next one published takes its place.
+        """Removes a set that `fetch` could not give or the engine could not use, to make way for a new one.
 
         Does nothing when there is none; a failure is only logged.
         """
@@ -132,25 +136,25 @@ class DirectoryArtifacts:
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         directory.mkdir(parents=True, exist_ok=True, mode=0o755)
+        self._remove_old_drafts()
 
     def contains(self, key: str) -> bool:
         """Whether the set is there."""
-        return self._read(key) is not None
+        return self._read(self._directory / key) is not None
 
     def fetch(self, key: str, directory: Path) -> Manifest | None:
         """Places the files in the directory."""
-        manifest = self._read(key)
-        if manifest is None:
+        try:
+            descriptor = os.open(self._directory / key, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            logger.warning("an artifact set could not be opened: %s", problem)
             return None
         try:
-            for name, _ in manifest.files:
-                place(self._directory / key / name, directory / name)
-            os.utime(self._directory / key)
-        except FileNotFoundError:  # removed meanwhile to make room
-            for name, _ in manifest.files:
-                (directory / name).unlink(missing_ok=True)
-            return None
-        return manifest
+            return self._take(descriptor, directory)
+        finally:
+            os.close(descriptor)
 
     def publish(
         self, key: str, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]
@@ -158,42 +162,89 @@ class DirectoryArtifacts:
         """Copies the files beside the set's place, then renames."""
         if self.contains(key):
             return
-        draft = self._directory / f".{uuid.uuid4().hex}.draft"
-        draft.mkdir(mode=0o755)
+        draft = self._new_draft()
         try:
+            draft.mkdir(mode=0o755)
             for path in files:
                 shutil.copyfile(path, draft / path.name)
                 (draft / path.name).chmod(0o444)
             (draft / MANIFEST).write_text(Manifest.of(files, hosts, warnings).to_json())
-            shutil.rmtree(
-                self._directory / key, ignore_errors=True
-            )  # only a damaged one can be there
-            draft.rename(self._directory / key)
+            self._settle(draft, key)
         except OSError as problem:
             if not self.contains(key):
-                raise LoaderError(
-                    ErrorCode.INTERNAL,
-                    "The cache of artifacts can't be written; its disk may be full.",
-                ) from problem
+                logger.warning("an artifact set could not be kept: %s", problem)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         with self._lock:
             self._make_room(keep=key)
 
     def discard(self, key: str) -> None:
-        """Removes the set."""
-        shutil.rmtree(self._directory / key, ignore_errors=True)
+        """Moves the set aside, so that it is gone at once, then removes it."""
+        aside = self._new_draft()
+        try:
+            (self._directory / key).rename(aside)
+        except FileNotFoundError:
+            return
+        except OSError as problem:
+            logger.warning("an artifact set could not be discarded: %s", problem)
+            return
+        shutil.rmtree(aside, ignore_errors=True)
 
-    def _read(self, key: str) -> Manifest | None:
-        folder = self._directory / key
+    def _new_draft(self) -> Path:
+        return self._directory / f".{uuid.uuid4().hex}.draft"
+
+    def _settle(self, draft: Path, key: str) -> None:
+        """Gives a finished draft the set's name, unless a whole set of another worker has it."""
+        try:
+            draft.rename(self._directory / key)
+            return
+        except OSError as problem:
+            if problem.errno not in _NAME_TAKEN:
+                raise
+        if not self.contains(key):
+            self.discard(key)
+            draft.rename(self._directory / key)
+
+    def _take(self, descriptor: int, directory: Path) -> Manifest | None:
+        """Places the files of the set that the descriptor holds open."""
+        # By its name the set could become another one meanwhile, and files of both would mix.
+        folder = Path(f"/proc/self/fd/{descriptor}")
+        manifest = self._read(folder)
+        if manifest is None:
+            return None
+        try:
+            for name, _ in manifest.files:
+                place(folder / name, directory / name)
+            os.utime(descriptor)
+            if whole(directory, manifest):
+                return manifest
+        except FileNotFoundError:
+            logger.info("an artifact set was removed while it was read")
+        except OSError as problem:
+            logger.warning("an artifact set could not be read: %s", problem)
+        for name, _ in manifest.files:
+            (directory / name).unlink(missing_ok=True)
+        return None
+
+    def _read(self, folder: Path) -> Manifest | None:
+        """The manifest of the whole set in a folder."""
         try:
             manifest = Manifest.from_json((folder / MANIFEST).read_bytes())
         except FileNotFoundError:
             return None
-        except ValueError as problem:
+        except (OSError, ValueError) as problem:
             logger.warning("a damaged artifact set is ignored: %s", problem)
             return None
         return manifest if whole(folder, manifest) else None
+
+    def _remove_old_drafts(self) -> None:
+        """Removes what killed processes left; another process's draft under way is younger."""
+        for draft in self._directory.glob(".*.draft"):
+            try:
+                if draft.stat().st_mtime < time.time() - _DRAFT_SECONDS:
+                    shutil.rmtree(draft, ignore_errors=True)
+            except FileNotFoundError:
+                continue
 
     def _make_room(self, keep: str) -> None:
         """Removes least recently used sets until a tenth of the space is free, if it is too little."""
@@ -202,8 +253,8 @@ class DirectoryArtifacts:
             try:
                 size = sum(path.stat().st_size for path in folder.iterdir())
                 sets.append((folder.stat().st_mtime, size, folder))
-            except FileNotFoundError:
-                continue
+            except OSError as problem:  # mostly removed by another process meanwhile
+                logger.debug("not counted: %s", problem)
         total = sum(size for _, size, _ in sets)
         if total <= self._max_bytes:
             return

@@ -1,27 +1,58 @@
 """Artifact sets in a Cloud Storage bucket, shared by all workers.
 
 The files go up under a name of their own, the manifest last and only if there is none, so that a set appears
-at once and the first one stays. Old sets are removed by the bucket's lifecycle rule, not by us.
+at once and the first one stays. A set that proves useless loses its manifest only; files are removed by the
+bucket's lifecycle rule, not by us.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import threading
 import uuid
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from google.api_core.exceptions import GoogleAPIError, NotFound, PreconditionFailed
-from google.auth.exceptions import GoogleAuthError
+from google.api_core.exceptions import NotFound, PreconditionFailed
 from google.cloud import storage
-from requests.exceptions import RequestException
+from google.cloud.storage.exceptions import DataCorruption
 
 from loader.artifacts import MANIFEST, Manifest, whole
+from loader.storage.gcs_errors import FAILURES
 
 _TIMEOUT_SECONDS = 60
-_FAILURES = (GoogleAPIError, GoogleAuthError, RequestException)
+_READINGS = 1000
+"""Most manifests whose last reading is remembered; more than there are jobs at a time."""
 logger = logging.getLogger(__name__)
+
+
+class _Readings:
+    """Which state of each manifest this worker read last. Thread-safe and bounded."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, key: str, text: bytes) -> None:
+        """Remembers a reading."""
+        with self._lock:
+            self._digests[key] = hashlib.sha256(text).digest()
+            self._digests.move_to_end(key)
+            while len(self._digests) > _READINGS:
+                self._digests.popitem(last=False)
+
+    def forget(self, key: str) -> None:
+        """Whatever was read says nothing about the set."""
+        with self._lock:
+            self._digests.pop(key, None)
+
+    def is_last(self, key: str, text: bytes) -> bool:
+        """Whether this is what was read last."""
+        with self._lock:
+            return self._digests.get(key) == hashlib.sha256(text).digest()
 
 
 class GcsArtifacts:
@@ -31,32 +62,32 @@ class GcsArtifacts:
         bucket, _, prefix = root.removeprefix("gs://").partition("/")
         self._bucket = client.bucket(bucket)
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        self._readings = _Readings()
 
     def contains(self, key: str) -> bool:
         """Whether the set's manifest is there."""
         try:
-            return bool(
-                self._bucket.blob(self._name(key, MANIFEST)).exists(timeout=_TIMEOUT_SECONDS)
-            )
-        except _FAILURES as problem:
+            return bool(self._blob(key, MANIFEST).exists(timeout=_TIMEOUT_SECONDS))
+        except FAILURES as problem:
             logger.warning("the bucket of artifacts does not answer: %s", problem)
             return False
 
     def fetch(self, key: str, directory: Path) -> Manifest | None:
         """Downloads the set's files in parallel."""
         try:
-            text = self._bucket.blob(self._name(key, MANIFEST)).download_as_bytes(
-                timeout=_TIMEOUT_SECONDS
-            )
+            text = self._blob(key, MANIFEST).download_as_bytes(timeout=_TIMEOUT_SECONDS)
+            self._readings.note(key, text)
             folder, _, rest = text.partition(b"\n")
             manifest = Manifest.from_json(rest)
             self._download(key, folder.decode(), manifest, directory)
         except NotFound:
             return None
-        except (*_FAILURES, ValueError, OSError) as problem:
+        except (DataCorruption, ValueError) as problem:
+            logger.warning("a damaged artifact set is ignored: %s", problem)
+            return None
+        except (*FAILURES, OSError) as problem:
+            self._readings.forget(key)  # the set may be whole: a discard must not remove it
             logger.warning("an artifact set could not be fetched: %s", problem)
-            manifest = None
-        if manifest is None:
             return None
         if not whole(directory, manifest):
             # Nothing may stay: the engine would take a damaged file for its own.
@@ -67,7 +98,7 @@ class GcsArtifacts:
 
     def _download(self, key: str, folder: str, manifest: Manifest, directory: Path) -> None:
         def one(name: str) -> None:
-            blob = self._bucket.blob(self._name(key, f"{folder}/{name}"))
+            blob = self._blob(key, f"{folder}/{name}")
             blob.download_to_filename(str(directory / name), timeout=_TIMEOUT_SECONDS)
 
         try:
@@ -85,27 +116,36 @@ class GcsArtifacts:
         folder = uuid.uuid4().hex
         try:
             for path in files:
-                blob = self._bucket.blob(self._name(key, f"{folder}/{path.name}"))
+                blob = self._blob(key, f"{folder}/{path.name}")
                 blob.upload_from_filename(str(path), timeout=_TIMEOUT_SECONDS)
-            manifest = self._bucket.blob(self._name(key, MANIFEST))
-            manifest.upload_from_string(
+            self._blob(key, MANIFEST).upload_from_string(
                 f"{folder}\n{Manifest.of(files, hosts, warnings).to_json()}",
                 if_generation_match=0,
                 timeout=_TIMEOUT_SECONDS,
             )
         except PreconditionFailed:
             logger.info("another worker has published the same artifact set")
-        except _FAILURES as problem:
+        except (*FAILURES, OSError) as problem:
             logger.warning("an artifact set could not be published: %s", problem)
 
     def discard(self, key: str) -> None:
-        """Removes the manifest; the bucket's lifecycle rule removes the files."""
+        """Removes the manifest if it is still the one that this worker read last.
+
+        Another worker may have found the set useless before and have published a better one.
+        """
+        manifest = self._blob(key, MANIFEST)
         try:
-            self._bucket.blob(self._name(key, MANIFEST)).delete(timeout=_TIMEOUT_SECONDS)
-        except NotFound:
-            logger.info("the artifact set is gone already")
-        except _FAILURES as problem:
+            manifest.reload(timeout=_TIMEOUT_SECONDS)
+            generation = manifest.generation
+            text = manifest.download_as_bytes(
+                if_generation_match=generation, timeout=_TIMEOUT_SECONDS
+            )
+            if self._readings.is_last(key, text):
+                manifest.delete(if_generation_match=generation, timeout=_TIMEOUT_SECONDS)
+        except (NotFound, PreconditionFailed):
+            logger.info("another worker has discarded the same artifact set")
+        except FAILURES as problem:
             logger.warning("an artifact set could not be discarded: %s", problem)
 
-    def _name(self, key: str, name: str) -> str:
-        return f"{self._prefix}{key}/{name}"
+    def _blob(self, key: str, name: str) -> storage.Blob:
+        return self._bucket.blob(f"{self._prefix}{key}/{name}")

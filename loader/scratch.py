@@ -105,19 +105,19 @@ class Scratch:
     def _pin_all(self, files: Sequence[StoredFile]) -> list[int]:
         """Pins every file, downloading what is missing; all or none."""
         tasks: list[Future[int]] = []
-        for file in files:
-            if (pin := self._pin(file)) is None:
-                tasks.append(self._pool.submit(self._download, file))
-            else:
-                tasks.append(_done(pin))
-        wait(tasks)
-        failures = [error for task in tasks if (error := task.exception()) is not None]
-        pins = [task.result() for task in tasks if task.exception() is None]
-        if failures:
-            for pin in pins:
-                os.close(pin)
-            raise failures[0]
-        return pins
+        try:
+            for file in files:
+                if (pin := self._pin(file)) is None:
+                    tasks.append(self._pool.submit(self._download, file))
+                else:
+                    tasks.append(_done(pin))
+            wait(tasks)
+            return [task.result() for task in tasks]
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+                task.add_done_callback(_unpin)  # at once, or when its download has ended
+            raise
 
     def _pin(self, file: StoredFile) -> int | None:
         """A descriptor with a shared lock on a complete entry, or None when there is no such entry."""
@@ -126,13 +126,15 @@ class Scratch:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except FileNotFoundError:
             return None
-        # An evictor holds the exclusive lock only while it removes the entry.
-        fcntl.flock(descriptor, fcntl.LOCK_SH)
-        status = os.fstat(descriptor)
-        if status.st_nlink and status.st_size == file.size and _is_at(descriptor, path):
-            _touch(descriptor)
-            return descriptor
-        os.close(descriptor)
+        with ExitStack() as unless_pinned:
+            unless_pinned.callback(os.close, descriptor)
+            # An evictor holds the exclusive lock only while it removes the entry.
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            status = os.fstat(descriptor)
+            if status.st_nlink and status.st_size == file.size and _is_at(descriptor, path):
+                _touch(descriptor)
+                unless_pinned.pop_all()
+                return descriptor
         return None
 
     def _download(self, file: StoredFile) -> int:
@@ -192,9 +194,11 @@ class Scratch:
 
     def _discard(self, partial: int, path: Path) -> None:
         """Removes an unfinished download, if it is still the one at its place, and lets go of it."""
-        if _is_at(partial, path):
-            path.unlink()
-        os.close(partial)
+        try:
+            if _is_at(partial, path):
+                path.unlink()
+        finally:
+            os.close(partial)
 
     def _make_room(self, file: StoredFile) -> None:
         """Evicts entries, the longest unused first, until the file fits. The lock must be held."""
@@ -251,15 +255,23 @@ def _done(pin: int) -> Future[int]:
     return task
 
 
+def _unpin(task: Future[int]) -> None:
+    """Lets go of the pin that a finished task holds, if it holds one."""
+    if not task.cancelled() and task.exception() is None:
+        os.close(task.result())
+
+
 def _claim(path: Path) -> int | None:
     """A new exclusively locked file for a download, or None after waiting for the one who has it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    if _try_exclusive(descriptor):
-        return descriptor
-    # A shared lock comes as soon as the download fails or becomes a pinned entry; an exclusive one
-    # would wait until nobody uses that entry any more.
-    fcntl.flock(descriptor, fcntl.LOCK_SH)
-    os.close(descriptor)
+    with ExitStack() as unless_claimed:
+        unless_claimed.callback(os.close, descriptor)
+        if _try_exclusive(descriptor):
+            unless_claimed.pop_all()
+            return descriptor
+        # A shared lock comes as soon as the download fails or becomes a pinned entry; an exclusive one
+        # would wait until nobody uses that entry any more.
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
     return None
 
 

@@ -19,7 +19,7 @@ from google.cloud.storage.exceptions import DataCorruption, InvalidResponse
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import shown
 
-_FAILURES = (
+FAILURES = (
     api.GoogleAPIError,
     auth.GoogleAuthError,
     InvalidResponse,
@@ -42,7 +42,7 @@ def translated(bucket: str, file: str | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except _FAILURES as error:
+    except FAILURES as error:
         raise _translate(error, bucket, file) from error
 
 

@@ -1,6 +1,11 @@
 """Artifact sets: whole or absent, the first one stays, and never a file outside its set."""
 
 import json
+import os
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,12 +40,13 @@ def fetch(
     return manifest, sorted(path.name for path in target.iterdir())
 
 
-def test_a_set_comes_back_with_its_warnings(
+def test_a_set_comes_back_with_its_hosts_and_warnings(
     store: DirectoryArtifacts, files: list[Path], tmp_path: Path
 ) -> None:
-    store.publish(KEY, files, HOSTS, ["3 of 4 hosts"])
+    store.publish(KEY, files, ["a", "ü"], ["2 of 3 hosts"])
     manifest, names = fetch(store, tmp_path)
-    assert manifest is not None and manifest.warnings == ("3 of 4 hosts",)
+    sizes = (("a.SSTABLE", 1000), ("a.metadata.SSTABLE", 1000))
+    assert manifest == Manifest(sizes, ("a", "ü"), ("2 of 3 hosts",))
     assert names == ["a.SSTABLE", "a.metadata.SSTABLE"]
     assert (tmp_path / "job" / "a.SSTABLE").read_bytes() == bytes(1000)
     assert fetch(store, tmp_path, OTHER)[0] is None
@@ -80,6 +86,134 @@ def test_a_damaged_set_is_absent_and_can_be_made_again(
 def test_a_manifest_may_not_name_files_elsewhere(name: str) -> None:
     with pytest.raises(ValueError, match="outside"):
         Manifest.from_json(json.dumps({"files": [[name, 1]], "hosts": ["a"], "warnings": []}))
+
+
+@pytest.mark.parametrize("hosts", [None, [], "a", ["a", 1], ["../a"], ["a\0"], {"a": 1}])
+def test_a_manifest_must_name_its_hosts(hosts: object) -> None:
+    with pytest.raises(ValueError, match="manifest"):
+        Manifest.from_json(json.dumps({"files": [["a", 1]], "hosts": hosts, "warnings": []}))
+
+
+def test_a_set_of_an_older_version_without_hosts_is_absent_and_replaced(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    store.publish(KEY, files, HOSTS, [])
+    manifest = tmp_path / "artifacts" / KEY / MANIFEST
+    old = json.loads(manifest.read_text())
+    del old["hosts"]
+    manifest.write_text(json.dumps(old))
+    assert not store.contains(KEY)
+    store.publish(KEY, files, HOSTS, [])
+    assert store.contains(KEY)
+
+
+def test_a_discarded_set_is_gone_and_the_next_one_stays(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    store.discard(KEY)
+    store.publish(KEY, files, HOSTS, [])
+    store.discard(KEY)
+    assert not store.contains(KEY)
+    assert list((tmp_path / "artifacts").iterdir()) == []
+    store.publish(KEY, files, HOSTS, ["new"])
+    manifest, _ = fetch(store, tmp_path)
+    assert manifest is not None and manifest.warnings == ("new",)
+
+
+def test_a_set_that_cannot_be_kept_is_logged_and_leaves_nothing(
+    store: DirectoryArtifacts,
+    files: list[Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    store.publish(KEY, [*files, folder], HOSTS, [])  # a folder can't be copied as a file
+    assert list((tmp_path / "artifacts").iterdir()) == []
+    shutil.rmtree(tmp_path / "artifacts")
+    store.publish(KEY, files, HOSTS, [])
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+    assert not store.contains(KEY)
+
+
+def test_an_unreadable_place_counts_as_a_miss(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    (tmp_path / "artifacts" / KEY).write_bytes(b"not a folder")
+    assert not store.contains(KEY)
+    assert fetch(store, tmp_path) == (None, [])
+    store.publish(KEY, files, HOSTS, [])
+    assert not store.contains(KEY)
+    store.discard(KEY)
+    store.publish(KEY, files, HOSTS, [])
+    assert store.contains(KEY)
+
+
+def test_publishers_at_once_never_remove_a_whole_set(tmp_path: Path, files: list[Path]) -> None:
+    stores = [DirectoryArtifacts(tmp_path / "artifacts", 1 << 20) for _ in range(4)]
+    for turn in range(20):
+        key, together = f"{turn:064x}", threading.Barrier(len(stores))
+        stores[0].publish(key, files, HOSTS, [])
+        (tmp_path / "artifacts" / key / MANIFEST).write_text("damaged")
+
+        def publish(
+            store: DirectoryArtifacts, key: str = key, together: threading.Barrier = together
+        ) -> bool:
+            together.wait()
+            store.publish(key, files, HOSTS, [])
+            return True
+
+        with ThreadPoolExecutor(len(stores)) as pool:
+            assert all(pool.map(publish, stores))
+        assert stores[0].contains(key)
+    assert list((tmp_path / "artifacts").glob(".*")) == []
+
+
+def test_files_of_two_sets_never_mix(store: DirectoryArtifacts, tmp_path: Path) -> None:
+    folder = tmp_path / "artifacts"
+    for key, content in ((KEY, b"1"), (OTHER, b"2")):
+        made = [tmp_path / f"{number}.SSTABLE" for number in range(20)]
+        for path in made:
+            path.write_bytes(content)
+        store.publish(key, made, HOSTS, [])
+    ended = threading.Event()
+
+    def swap() -> None:
+        """As by workers that find the set damaged and have another one ready."""
+        for _ in range(3000):
+            (folder / KEY).rename(folder / "aside")
+            (folder / OTHER).rename(folder / KEY)
+            (folder / "aside").rename(folder / OTHER)
+        ended.set()
+
+    def read() -> None:
+        while not ended.is_set():
+            job = tmp_path / "job"
+            job.mkdir()
+            whole = store.fetch(KEY, job) is not None
+            contents = [path.read_bytes() for path in job.iterdir()]
+            shutil.rmtree(job)
+            assert len(contents) == (20 if whole else 0)
+            assert len(set(contents)) == (1 if whole else 0)
+
+    with ThreadPoolExecutor(2) as pool:
+        for task in [pool.submit(swap), pool.submit(read)]:
+            task.result()
+    assert fetch(store, tmp_path)[0] is not None
+
+
+def test_drafts_of_killed_processes_go_at_the_next_start_and_young_ones_stay(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "artifacts"
+    old, young = folder / ".old.draft", folder / ".young.draft"
+    for draft in (old, young):
+        draft.mkdir(parents=True)
+        (draft / "a.SSTABLE").write_bytes(b"half")
+    two_hours_ago = time.time() - 7200
+    os.utime(old, (two_hours_ago, two_hours_ago))
+    DirectoryArtifacts(folder, 1 << 20)
+    assert list(folder.iterdir()) == [young]
 
 
 def test_old_sets_make_room_but_never_the_newest(tmp_path: Path, files: list[Path]) -> None:

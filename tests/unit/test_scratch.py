@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -282,6 +283,92 @@ def test_no_descriptor_is_left_open(scratch: Scratch, make: Callable[..., Stored
     for _ in range(5):
         use()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def open_descriptors() -> set[int]:
+    """The open files of this process that stay open."""
+    found = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
+    return {number for number in found if Path(f"/proc/self/fd/{number}").exists()}
+
+
+@contextmanager
+def few_descriptors(free: int) -> Iterator[None]:
+    """Lets this process open only so many more files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.dup(0)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_descriptors()) + 1 + free, hard))
+    try:
+        with suppress(OSError):
+            while True:
+                taken.append(os.dup(0))
+        for _ in range(free):
+            os.close(taken.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+def test_no_pin_is_left_when_the_process_has_no_more_descriptors(
+    scratch: Scratch, make: Callable[..., StoredFile]
+) -> None:
+    files = [make(f"f{number}") for number in range(20)]
+    with scratch.fetch(files):
+        pass
+    before = open_descriptors()
+    with few_descriptors(5), pytest.raises(OSError) as caught, scratch.fetch(files):
+        pass
+    assert caught.value.errno == errno.EMFILE
+    assert open_descriptors() == before
+    with scratch.fetch([make("large", 1000)]):  # evicts all others, for none is pinned
+        pass
+
+
+def test_no_pin_is_left_when_a_download_cannot_be_started(
+    scratch: Scratch, make: Callable[..., StoredFile]
+) -> None:
+    here, missing = make("here"), make("missing")
+    with scratch.fetch([here]):
+        pass
+    before = open_descriptors()
+    scratch.close()
+    with pytest.raises(RuntimeError), scratch.fetch([here, missing]):
+        pass
+    assert open_descriptors() == before
+
+
+def test_a_download_that_nobody_waits_for_any_more_ends_unpinned(
+    tmp_path: Path, storage: CountingStorage, make: Callable[..., StoredFile]
+) -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def wait(file: StoredFile, path: Path) -> None:
+        started.set()
+        go_on.wait(20)
+
+    class Interrupted(list[StoredFile]):
+        """Its second reading, the one that pins, ends as by Ctrl-C once the download is under way."""
+
+        read = False
+
+        def __iter__(self) -> Iterator[StoredFile]:
+            yield from super().__iter__()
+            if self.read:
+                started.wait(20)
+                raise KeyboardInterrupt
+            self.read = True
+
+    before = open_descriptors()
+    storage.before = wait
+    scratch = Scratch(tmp_path / "scratch", 1000, storage)
+    file = make("a")
+    with pytest.raises(KeyboardInterrupt), scratch.fetch(Interrupted([file])):
+        pass
+    go_on.set()
+    scratch.close()
+    assert storage.downloads == ["a"]
+    assert open_descriptors() == before
 
 
 def test_a_job_directory_is_private_new_and_removed(scratch: Scratch) -> None:
