@@ -10,7 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import ErrorCode, LoaderError, without_place
 from loader.storage.base import XPLANE_SUFFIX, Storage, StoredFile
 
 PROFILE_FOLDER = "plugins/profile"
@@ -61,23 +61,31 @@ def host_of(file_name: str) -> str | None:
     return file_name[: -len(XPLANE_SUFFIX)] or None
 
 
+def no_profile() -> LoaderError:
+    """The answer for a session without any profile file."""
+    return LoaderError(
+        ErrorCode.NOT_FOUND,
+        f"This session holds no profile: there is no file ending in {XPLANE_SUFFIX} in its folder. "
+        "If the job is still uploading, try again in a minute; otherwise capture again.",
+    )
+
+
 def list_session(storage: Storage, location: str) -> SessionFiles:
     """Lists the hosts of a session folder, or of a single profile file.
 
     Raises:
-        LoaderError: NOT_FOUND when the session has no profile file at all, and the storage's own errors.
+        LoaderError: NOT_FOUND when the session has no profile file at all, and the storage's own errors; no
+            message names the place.
     """
-    entries = [
-        HostFile(host, file)
-        for file in storage.list_files(location)
-        if (host := host_of(file.name)) is not None
-    ]
+    try:
+        files = storage.list_files(location)
+    except LoaderError as error:
+        if error.code is ErrorCode.NOT_FOUND:
+            raise no_profile() from error
+        raise without_place(error) from error
+    entries = [HostFile(host, file) for file in files if (host := host_of(file.name)) is not None]
     if not entries:
-        raise LoaderError(
-            ErrorCode.NOT_FOUND,
-            f"This session holds no profile: there is no file ending in {XPLANE_SUFFIX} in its folder. "
-            "If the job is still uploading, try again in a minute; otherwise capture again.",
-        )
+        raise no_profile()
     return SessionFiles(location, tuple(sorted(entries, key=lambda entry: entry.host)))
 
 

@@ -73,3 +73,18 @@ class LoaderError(Exception):
     def __reduce__(self) -> tuple[type[LoaderError], tuple[ErrorCode, str, str | None]]:
         """Keeps code and file when the error crosses a process boundary."""
         return (type(self), (self.code, self.message, self.file))
+
+
+_WITHOUT_PLACE = {
+    ErrorCode.BUCKET_NOT_FOUND: "The bucket that held this session does not exist any more.",
+    ErrorCode.PERMISSION_DENIED: "XProf Hub may not read this session's files. Ask whoever runs it to check "
+    "its access to the bucket or folder.",
+    ErrorCode.STORAGE_UNAVAILABLE: "The place where this session is stored does not answer. "
+    "Try again in a minute.",
+}
+
+
+def without_place(error: LoaderError) -> LoaderError:
+    """A storage's error without its bucket or path: whoever opens a session need not learn where it lies."""
+    message = _WITHOUT_PLACE.get(error.code)
+    return error if message is None else LoaderError(error.code, message, error.file)

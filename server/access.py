@@ -18,14 +18,13 @@ from starlette.concurrency import run_in_threadpool
 from auth.identity import LOCAL_ADMIN, Principal, identify
 from auth.policy import Action, may
 from server.errors import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED, ApiError
+from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 from server.names import link_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
 from server.schemas import ErrorResponse
 from server.services import Services, get_services
 from server.settings import LOOPBACK
 
-MAX_BODY_BYTES = 1 << 20
-"""Most bytes of a request to the API."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _STRANGE_SITES = frozenset({"cross-site", "same-site"})
 
@@ -142,18 +141,14 @@ class LimitedRequest(Request):
             ApiError: 413, as soon as it is too long.
         """
         if self._whole is None:
-            pieces: list[bytes] = []
-            size = 0
-            async for piece in self.stream():
-                size += len(piece)
-                if size > MAX_BODY_BYTES:
-                    raise ApiError(
-                        BODY_TOO_LARGE,
-                        f"The body of a request has at most {MAX_BODY_BYTES} bytes.",
-                        headers={"Connection": "close"},
-                    )
-                pieces.append(piece)
-            self._whole = b"".join(pieces)
+            try:
+                self._whole = await read_limited_body(self)
+            except BodyTooLargeError as problem:
+                raise ApiError(
+                    BODY_TOO_LARGE,
+                    f"The body of a request has at most {MAX_BODY_BYTES} bytes.",
+                    headers={"Connection": "close"},
+                ) from problem
         return self._whole
 
 

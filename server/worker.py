@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -25,6 +26,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
 from loader.inspect import inspect_profile
+from loader.keys import ToolRequest
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import (
     DirectoryResults,
@@ -39,6 +41,7 @@ from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
 from server.cores import usable_cores
 from server.errors import status_of
+from server.limited_body import BodyTooLargeError, read_limited_body
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import Observe
@@ -160,7 +163,13 @@ def create_worker_app(settings: Settings) -> FastAPI:
         yield
         await anyio.to_thread.run_sync(parts.close)
 
-    app = FastAPI(title="XProf Hub worker", lifespan=lifespan, docs_url=None, openapi_url=None)
+    app = FastAPI(
+        title="XProf Hub worker",
+        lifespan=lifespan,
+        docs_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
     app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
     _add_health(app, metrics, readiness)
     answer = _answer_with(parts.service, worker_credential(settings.secret_key))
@@ -170,27 +179,44 @@ def create_worker_app(settings: Settings) -> FastAPI:
 
 def _answer_with(
     service: ToolDataService, credential: str
-) -> Callable[[Request, ToolRequestBody], Awaitable[Response]]:
+) -> Callable[[Request], Awaitable[Response]]:
     limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
 
-    async def tool_data(request: Request, body: ToolRequestBody) -> Response:
+    async def tool_data(request: Request) -> Response:
         sent = request.headers.get("authorization", "")
         if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
             return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
         try:
+            asked = await _read_request(request)
             answered = await anyio.to_thread.run_sync(
-                service.get, body.to_request(), limiter=limiter, abandon_on_cancel=True
+                service.get, asked, limiter=limiter, abandon_on_cancel=True
             )
         except LoaderError as error:
             return _error(error)
         except Exception:  # A fault of ours: another worker would run into it too.
-            logger.exception("a request for %s failed", body.tool)
+            logger.exception("a request failed")
             return _error(_FAULT)
         close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
         headers = {KEY_HEADER: answered.key}
         return ClosingResponse(_framed(answered.result), close, headers, CONTENT_TYPE)
 
     return tool_data
+
+
+async def _read_request(request: Request) -> ToolRequest:
+    """What a front end asks for.
+
+    Raises:
+        LoaderError: INVALID_REQUEST; the body is not repeated.
+    """
+    try:
+        body = ToolRequestBody.model_validate_json(await read_limited_body(request))
+        json.dumps(body.model_dump(), allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, BodyTooLargeError) as problem:
+        raise LoaderError(
+            ErrorCode.INVALID_REQUEST, "The worker does not understand the front end's request."
+        ) from problem
+    return body.to_request()
 
 
 def _error(error: LoaderError) -> JSONResponse:
