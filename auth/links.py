@@ -17,8 +17,6 @@ from auth.tokens import hash_token, new_link_token, same_digest
 if TYPE_CHECKING:
     from auth.ports import LinkStore
 
-DEFAULT_LIFETIME = timedelta(days=30)
-"""How long a link lives unless its maker says otherwise."""
 LONGEST_LIFETIME = timedelta(days=3660)
 """Ten years; whoever wants more wants a link that never expires."""
 

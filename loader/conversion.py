@@ -21,13 +21,13 @@ import zstandard
 from loader.artifacts import ArtifactStore, Manifest, place
 from loader.catalog import HostFile
 from loader.engine.base import Converted, Engine, Job, Limits
+from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
 from loader.storage.base import XPLANE_SUFFIX, StoredFile
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
 
-_MODULE_SUFFIX = ".hlo_proto.pb"
 _MOST_WARNINGS = 20
 _LONGEST_WARNING = 1000
 _OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
@@ -220,13 +220,13 @@ class Converter:
 
     def _make_modules(self, plan: Plan, directory: Path, usable: _Usable, source: str) -> None:
         """Extracts the HLO modules unless they are there, and refuses a module that is not among them."""
-        if not any(directory.glob(f"*{_MODULE_SUFFIX}")):
+        if not any(directory.glob(f"*{MODULE_SUFFIX}")):
             self._run_engine(Job(directory, usable.hosts, MODULE_LIST, needs_modules=True), source)
             if source == "profile":
                 self._publish(plan, directory, usable)
         module = plan.request.options.get("module_name")
         names = {
-            path.name.removesuffix(_MODULE_SUFFIX) for path in directory.glob(f"*{_MODULE_SUFFIX}")
+            path.name.removesuffix(MODULE_SUFFIX) for path in directory.glob(f"*{MODULE_SUFFIX}")
         }
         if module and module not in names:
             raise LoaderError(

@@ -9,7 +9,7 @@ import redis
 import typer
 from sqlalchemy.exc import SQLAlchemyError
 
-from loader.engine.selftest import try_layers
+from loader.engine.sandbox import available_layers
 from loader.engine.xprof import check_pinned
 from loader.errors import LoaderError
 from loader.redis_results import connect
@@ -41,12 +41,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
         for problem in settings.problems_in_production():
             yield Finding("settings", False, problem)
     yield _check("engine", check_pinned, (RuntimeError,))
-    for layer in try_layers(None):
-        yield Finding(f"sandbox {layer.name}", layer.holds, layer.detail)
+    for layer in available_layers():
+        yield Finding(f"sandbox {layer.name}", layer.holds, layer.detail or "holds")
     yield _check(
         "database",
-        lambda: Database(settings.resolved_database_url).ping(),
-        (SQLAlchemyError, ValueError),
+        lambda: _ping_database(settings),
+        (SQLAlchemyError, ValueError, OSError),
     )
     if settings.redis_url:
         yield _check(
@@ -58,6 +58,12 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
     for root in settings.storage_roots:
         yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
+
+
+def _ping_database(settings: Settings) -> None:
+    """SQLite makes its file at the first connection, but not the folder around it."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    Database(settings.resolved_database_url).ping()
 
 
 def _list_root(root: str) -> Callable[[], object]:

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import quote
 
-from fastapi import Request
-
 from auth.links import Active, Expired, Revoked, ShareLink, resolve
 from server.registry.links import SqlLinkStore
 from server.registry.sessions import find_session_by_uid
@@ -52,7 +50,7 @@ class SessionGrant:
     link: ShareLink | None
 
 
-def link_grant(token: str, _request: Request, services: ServicesDependency) -> SessionGrant:
+def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
     """What the token in the path opens.
 
     Raises:

@@ -79,7 +79,7 @@ class WorkerParts:
         self.scratch.close()
 
 
-def open_results(settings: Settings) -> ResultStore:
+def open_tiered_results(settings: Settings) -> ResultStore:
     """The directory on this machine, in front of Redis when there is one."""
     near = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
     if not settings.redis_url:
@@ -138,7 +138,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     )
     service = ToolDataService(
         storage=storage,
-        results=open_results(settings),
+        results=open_tiered_results(settings),
         artifacts=artifacts,
         leases=open_leases(settings),
         converter=converter,

@@ -96,13 +96,6 @@ class ZygoteProcess:
         self._send(encode_request(Request(number, job, limits)))
         return number, future
 
-    def cancel_all(self) -> None:
-        """Ends every job that runs now."""
-        with self._lock:
-            numbers = list(self._jobs)
-        for number in numbers:
-            self._send(encode("cancel", {"number": number}))
-
     def _send(self, line: bytes) -> None:
         try:
             with self._lock:

@@ -11,7 +11,6 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-XPLANE_SUFFIX = ".xplane.pb"
 MODULE_SUFFIX = ".hlo_proto.pb"
 """Ending of an extracted HLO module's file; `NO_MODULE` before it says that a profile holds none."""
 

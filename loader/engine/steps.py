@@ -22,8 +22,9 @@ from loader.engine.options import (
     wants_timeline,
 )
 from loader.engine.pages import UnknownPageError, check_dot, graph_in_page, graph_json
-from loader.engine.produced import ANSWER_FILE, XPLANE_SUFFIX, module_names
+from loader.engine.produced import ANSWER_FILE, module_names
 from loader.errors import ErrorCode
+from loader.storage.base import XPLANE_SUFFIX
 from loader.tools import MODULE_LIST, RUN_TOOLS
 
 JSON, TEXT, BYTES, CSV = "application/json", "text/plain", "application/octet-stream", "text/csv"

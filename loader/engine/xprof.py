@@ -19,9 +19,10 @@ from loader.engine import sandbox
 from loader.engine.base import XPROF_VERSION, Converted, Job, Limits
 from loader.engine.outcome import explain, read_report
 from loader.engine.process import ZygoteProcess
-from loader.engine.produced import ANSWER_FILE, XPLANE_SUFFIX, is_plain_file
+from loader.engine.produced import ANSWER_FILE, is_plain_file
 from loader.engine.sandbox import FIRST_UID, Layer
 from loader.errors import ErrorCode, LoaderError
+from loader.storage.base import XPLANE_SUFFIX
 from loader.tools import MODULE_LIST, RUN_TOOLS, TOOLS
 
 logger = logging.getLogger(__name__)

@@ -59,7 +59,6 @@ class ShellPage:
         session: the session's name.
         hosts: how many hosts the session has.
         expires: until when the link works, in words, e.g. `link works until 3 March`; empty to say nothing.
-        problems: sentences about hosts that can't be shown, if they are known already.
     """
 
     prefix: str
@@ -68,7 +67,6 @@ class ShellPage:
     session: str
     hosts: int
     expires: str = ""
-    problems: tuple[str, ...] = ()
 
 
 @cache

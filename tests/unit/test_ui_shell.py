@@ -21,7 +21,7 @@ ATTACK = "\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}"
 
 
 def page(prefix: str = "/team/xprof/s/token", text: str = "name") -> ShellPage:
-    return ShellPage(prefix, "abc", text, text, 4, text, (text,))
+    return ShellPage(prefix, "abc", text, text, 4, text)
 
 
 def test_index_lives_under_the_links_prefix() -> None:
