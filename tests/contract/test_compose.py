@@ -103,6 +103,22 @@ def test_both_parts_run_the_image_and_wait_for_healthy_services(
             assert "healthcheck" in services[other]
 
 
+def test_both_parts_get_the_time_that_they_need_to_stop(
+    services: dict[str, dict[str, object]],
+) -> None:
+    for name in ("front", "worker"):
+        assert services[name]["stop_grace_period"] == "30s"
+
+
+def test_a_workers_conversions_fit_into_its_memory(
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(services["worker"], monkeypatch)
+    limit = services["worker"]["deploy"]["resources"]["limits"]["memory"]  # type: ignore[index]
+    assert limit == "12G"
+    assert 0 < settings.conversions * settings.conversion_memory_bytes < 12 * 10**9
+
+
 def test_only_the_front_end_is_reachable_from_outside(
     services: dict[str, dict[str, object]],
 ) -> None:

@@ -25,7 +25,9 @@ def as_documented(default: object) -> str:
 
 
 def test_every_setting_is_listed_with_its_default() -> None:
-    documented = {name.lower(): default for name, default, _ in SETTING_ROW.findall(DOCUMENT)}
+    rows = SETTING_ROW.findall(DOCUMENT)
+    documented = {name.lower(): default for name, default, _ in rows}
+    assert len(rows) == len(documented), "a setting is listed twice"
     real = {
         name: as_documented(field.get_default(call_default_factory=True))
         for name, field in Settings.model_fields.items()

@@ -90,7 +90,7 @@ def test_demo_opens_and_ends_without_a_trace(
 def test_demo_shows_the_users_own_profile(
     start_demo: StartDemo, tmp_path: Path, small_session: Path, form: str
 ) -> None:
-    logs = tmp_path / "my logs"
+    logs = tmp_path / "my logs, [2]"
     session = copy_of(small_session, logs / "plugins" / "profile" / "2026_11_30 é+%")
     before = sorted(logs.rglob("*"))
     file = sorted(session.iterdir())[0]
@@ -135,3 +135,15 @@ def test_a_taken_port_is_named(start_demo: StartDemo) -> None:
     process = start_demo("--hosts", "1", "--events", "1000", "--port", port)
     assert process.popen.wait(30) == 1
     assert f"127.0.0.1:{port}" in process.log_text().splitlines()[-1]
+
+
+def test_a_session_that_cannot_be_shared_ends_the_demo_with_its_reason(
+    start_demo: StartDemo, tmp_path: Path
+) -> None:
+    """A folder's name may have 255 bytes, the id of a session only 200."""
+    write_session(tmp_path / "logs" / "plugins" / "profile" / ("x" * 201), hosts=1, events=1000)
+    process = start_demo(str(tmp_path / "logs"))
+    assert process.popen.wait(90) == 1
+    assert "200 bytes" in process.log_text().splitlines()[-1]
+    assert "Traceback" not in process.log_text()
+    assert list((tmp_path / "temporary").iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,9 +37,15 @@ NAMES = [
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     factory = HubFactory(tmp_path_factory.mktemp("names"))
-    folder = tmp_path_factory.getbasetemp()
-    yield factory.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    factory.stop_all()
+    # The tests' sessions lie all over the base, and a hub's own data may not lie in a storage root.
+    with tempfile.TemporaryDirectory() as data:
+        yield factory.start(
+            {
+                "XPROF_HUB_STORAGE_ROOTS": str(tmp_path_factory.getbasetemp()),
+                "XPROF_HUB_DATA_DIR": data,
+            }
+        )
+        factory.stop_all()
 
 
 def session_with_hosts(folder: Path, source: Path, names: list[str]) -> Path:

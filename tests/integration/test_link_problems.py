@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shutil
+import tempfile
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,15 @@ HTML = {"Accept": "text/html,application/xhtml+xml"}
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
     factory = HubFactory(tmp_path_factory.mktemp("problems"))
-    yield factory.start({"XPROF_HUB_STORAGE_ROOTS": str(tmp_path_factory.getbasetemp())})
-    factory.stop_all()
+    # The tests' sessions lie all over the base, and a hub's own data may not lie in a storage root.
+    with tempfile.TemporaryDirectory() as data:
+        yield factory.start(
+            {
+                "XPROF_HUB_STORAGE_ROOTS": str(tmp_path_factory.getbasetemp()),
+                "XPROF_HUB_DATA_DIR": data,
+            }
+        )
+        factory.stop_all()
 
 
 def good(session: Path) -> bytes:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
+from loader.keys import ToolRequest
+from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
 from tests.services.cluster import PROFILE_PATH, get
-from tests.services.hub import HubFactory, HubProcess, share
+from tests.services.hub import HubFactory, HubProcess, copy_of, share
 
 
 def tree(hub: HubProcess) -> list[psutil.Process]:
@@ -58,6 +65,85 @@ def test_a_dead_worker_is_started_again(hubs: HubFactory, small_session: Path) -
     assert tree(hub)[1].pid != worker.pid
 
 
+def test_a_root_with_a_comma_reaches_the_worker(
+    hubs: HubFactory, small_session: Path, tmp_path: Path
+) -> None:
+    session = copy_of(small_session, tmp_path / "profiles" / "a, b [c]")
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": json.dumps([str(session)])})
+    base = share(hub.url, "r", "s", session) + PROFILE_PATH
+    assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
+
+
+def test_a_workers_own_fault_is_logged_and_not_tried_again(
+    hubs: HubFactory, small_session: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    hub = hubs.start(
+        {"XPROF_HUB_STORAGE_ROOTS": str(small_session), "XPROF_HUB_DATA_DIR": str(data)}
+    )
+    base = share(hub.url, "r", "s", small_session) + PROFILE_PATH
+    shutil.rmtree(data / "scratch")
+    (data / "scratch").write_text("not a directory")
+    answer = get(f"{base}/data?tag=overview_page&host=ALL_HOSTS")
+    assert answer.status == 500
+    assert b"its log says why" in answer.body
+    assert str(data) not in answer.body.decode()
+    assert "NotADirectoryError" in hub.log_text()
+    assert "xprof_hub_worker_retries_total 0.0" in get(f"{hub.url}/metrics").body.decode()
+
+
+def test_a_worker_may_open_as_many_files_as_the_system_lets_it(
+    hubs: HubFactory, small_session: Path
+) -> None:
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
+    soft, hard = tree(hub)[1].rlimit(psutil.RLIMIT_NOFILE)
+    assert soft == (65_536 if hard == psutil.RLIM_INFINITY else min(hard, 65_536)) or soft > 65_536
+
+
+def running_child(hub: HubProcess) -> psutil.Process:
+    """The conversion's process, as soon as there is one: the zygote's child."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for zygote in psutil.Process(hub.process.popen.pid).children():
+            if children := zygote.children():
+                return children[0]
+        time.sleep(0.002)
+    raise AssertionError("no conversion started")
+
+
+def test_a_stopped_worker_ends_its_conversion_and_removes_its_directory(
+    hubs: HubFactory, demo_session: Path, tmp_path: Path
+) -> None:
+    data, secret = tmp_path / "data", "of this test"
+    worker = hubs.start(
+        {
+            "XPROF_HUB_STORAGE_ROOTS": str(demo_session),
+            "XPROF_HUB_DATA_DIR": str(data),
+            "XPROF_HUB_SECRET_KEY": secret,
+        },
+        only="worker",
+    )
+    body = ToolRequestBody.of(ToolRequest(str(demo_session), "trace_viewer@", None, {}))
+    request = urllib.request.Request(
+        worker.url + TOOL_DATA_PATH,
+        body.model_dump_json().encode(),
+        {
+            "Authorization": f"Bearer {worker_credential(secret)}",
+            "Content-Type": "application/json",
+        },
+    )
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(urllib.request.urlopen, request, timeout=60)
+        running_child(worker).suspend()  # It would run for longer than anybody waits.
+        processes = tree(worker)
+        assert list((data / "scratch" / "jobs").iterdir()) != []
+        worker.process.popen.terminate()
+        assert worker.process.popen.wait(20) == 0
+        assert waiting.exception() is not None
+    assert list((data / "scratch" / "jobs").iterdir()) == []
+    wait_until_gone(processes[1:])
+
+
 def test_only_the_engines_children_map_xprof(hubs: HubFactory, small_session: Path) -> None:
     hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
     base = share(hub.url, "r", "s", small_session) + PROFILE_PATH
@@ -80,6 +166,15 @@ def test_the_front_end_streams(hubs: HubFactory, demo_session: Path) -> None:
     assert front.memory_info().rss - before < len(trace.body) // 2
 
 
+def own_folders(folder: Path) -> dict[str, str]:
+    """A data directory beside the storage root."""
+    (folder / "profiles").mkdir(exist_ok=True)
+    return {
+        "XPROF_HUB_DATA_DIR": str(folder / "data"),
+        "XPROF_HUB_STORAGE_ROOTS": str(folder / "profiles"),
+    }
+
+
 def refuse(env: dict[str, str], *arguments: str) -> str:
     """What `serve` says when it does not start."""
     done = subprocess.run(
@@ -96,24 +191,66 @@ def refuse(env: dict[str, str], *arguments: str) -> str:
 
 
 def test_an_unsafe_configuration_does_not_start(tmp_path: Path) -> None:
-    data = {"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_STORAGE_ROOTS": str(tmp_path)}
+    data = own_folders(tmp_path)
     said = refuse({**data, "XPROF_HUB_ENVIRONMENT": "production"})
     for name in ("XPROF_HUB_SECRET_KEY", "XPROF_HUB_AUTH", "XPROF_HUB_DATABASE_URL"):
         assert name in said
     assert "XPROF_HUB_AUTH" in refuse(data, "--host", "0.0.0.0")
     assert "XPROF_HUB_WORKERS" in refuse(data, "--only", "front")
     assert "XPROF_HUB_PORT" in refuse({**data, "XPROF_HUB_PORT": "eighty"})
+    assert "no such port" in refuse(data, "--port", "80000")
+
+
+def test_a_worker_with_the_default_secret_listens_on_this_machine_only(tmp_path: Path) -> None:
+    said = refuse(own_folders(tmp_path), "--only", "worker", "--host", "0.0.0.0", "--port", "0")
+    assert "XPROF_HUB_SECRET_KEY" in said
+
+
+@pytest.mark.parametrize("part", [(), ("--only", "worker")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATA_DIR", "{profiles}/hub"),
+        ("CACHE_ROOT", "{profiles}/cache"),
+        ("DATA_DIR", "/dev/null/x"),
+        ("STORAGE_ROOTS", "ftp://bucket/x"),
+        ("STORAGE_ROOTS", "gs://"),
+        ("STORAGE_ROOTS", "~nobody-of-this-name/x"),
+        ("STORAGE_ROOTS", '["/x"'),
+    ],
+)
+def test_folders_that_cannot_be_used_are_said(
+    tmp_path: Path, part: tuple[str, ...], name: str, value: str
+) -> None:
+    value = value.format(profiles=tmp_path / "profiles")
+    said = refuse({**own_folders(tmp_path), f"XPROF_HUB_{name}": value}, *part, "--port", "0")
+    assert f"XPROF_HUB_{name}" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_bucket_of_artifacts_without_credentials_is_said(tmp_path: Path) -> None:
+    env = {
+        **own_folders(tmp_path),
+        "XPROF_HUB_CACHE_ROOT": "gs://bucket/artifacts",
+        # Nobody need ask a metadata server whether this is a machine in the cloud.
+        "NO_GCE_CHECK": "true",
+    }
+    assert "XPROF_HUB_CACHE_ROOT" in refuse(env, "--only", "worker", "--port", "0")
+    broken = tmp_path / "key.json"
+    broken.write_text("{}")
+    env["GOOGLE_APPLICATION_CREDENTIALS"] = str(broken)
+    assert "XPROF_HUB_CACHE_ROOT" in refuse(env, "--only", "worker", "--port", "0")
 
 
 def test_a_taken_port_is_said(hubs: HubFactory, small_session: Path, tmp_path: Path) -> None:
     hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
     port = hub.url.rsplit(":", 1)[1]
-    env = {"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_STORAGE_ROOTS": str(tmp_path)}
+    env = own_folders(tmp_path)
     assert "Choose another port" in refuse(env, "--port", port)
 
 
 def test_a_database_that_cannot_be_used_is_said(tmp_path: Path) -> None:
-    env = {"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_STORAGE_ROOTS": str(tmp_path)}
+    env = own_folders(tmp_path)
     workers = {"XPROF_HUB_WORKERS": "http://127.0.0.1:1"}
     for url, said in (
         ("mysql://u@h/d", "sqlite or postgresql"),

@@ -106,7 +106,7 @@ def cluster(
         "XPROF_HUB_SECRET_KEY": SECRET,
         "XPROF_HUB_REDIS_URL": redis_server.url,
         "XPROF_HUB_DATABASE_URL": f"sqlite:///{tmp_path / 'registry.sqlite'}",
-        "XPROF_HUB_STORAGE_ROOTS": f"gs://{bucket},{tmp_path}",
+        "XPROF_HUB_STORAGE_ROOTS": f"gs://{bucket}",
         "XPROF_HUB_CACHE_ROOT": str(tmp_path / "artifacts"),
     }
     yield Cluster(hubs, gcs_emulator, bucket, env)
