@@ -6,6 +6,7 @@ the addresses differ. The front end's process never loads XProf.
 
 from __future__ import annotations
 
+import logging
 import resource
 import signal
 import socket
@@ -38,6 +39,7 @@ it must fit in the 30 s that container runtimes wait, or that `server.local_work
 _KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays: longer than clients keep it, so that they are the ones who close it."""
 _OPEN_FILES = 65_536
+logger = logging.getLogger(__name__)
 
 
 def check_start(settings: Settings, part: Part | None) -> None:
@@ -53,7 +55,10 @@ def check_start(settings: Settings, part: Part | None) -> None:
     else:
         problems = settings.problems_with_binding()
         problems += settings.problems_in_production() if is_production else []
-    problems += settings.problems_with_folders() + _problems_with_roots(settings)
+    folders = settings.problems_with_folders()
+    problems += _problems_with_roots(settings) + (folders if is_production else [])
+    for warning in [] if is_production else folders:
+        logger.warning("%s", warning)
     if part == "front" and not settings.workers:
         problems.append(
             "XPROF_HUB_WORKERS is empty. Set it to the URLs of the workers, or leave --only out."

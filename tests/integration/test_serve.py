@@ -210,8 +210,6 @@ def test_a_worker_with_the_default_secret_listens_on_this_machine_only(tmp_path:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("DATA_DIR", "{profiles}/hub"),
-        ("CACHE_ROOT", "{profiles}/cache"),
         ("DATA_DIR", "/dev/null/x"),
         ("STORAGE_ROOTS", "ftp://bucket/x"),
         ("STORAGE_ROOTS", "gs://"),
@@ -222,10 +220,21 @@ def test_a_worker_with_the_default_secret_listens_on_this_machine_only(tmp_path:
 def test_folders_that_cannot_be_used_are_said(
     tmp_path: Path, part: tuple[str, ...], name: str, value: str
 ) -> None:
-    value = value.format(profiles=tmp_path / "profiles")
     said = refuse({**own_folders(tmp_path), f"XPROF_HUB_{name}": value}, *part, "--port", "0")
     assert f"XPROF_HUB_{name}" in said
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["DATA_DIR", "CACHE_ROOT"])
+def test_in_production_own_folders_lie_apart_from_profiles(tmp_path: Path, name: str) -> None:
+    env = {
+        **own_folders(tmp_path),
+        "XPROF_HUB_ENVIRONMENT": "production",
+        f"XPROF_HUB_{name}": str(tmp_path / "profiles" / "hub"),
+    }
+    said = refuse(env, "--only", "worker", "--port", "0")
+    assert f"XPROF_HUB_{name}" in said
+    assert "storage root" in said
 
 
 def test_a_bucket_of_artifacts_without_credentials_is_said(tmp_path: Path) -> None:
