@@ -192,6 +192,8 @@ def _answer_with(
                 service.get, asked, limiter=limiter, abandon_on_cancel=True
             )
         except LoaderError as error:
+            if error.code is ErrorCode.INTERNAL:
+                logger.exception("a request failed")
             return _error(error)
         except Exception:  # A fault of ours: another worker would run into it too.
             logger.exception("a request failed")
