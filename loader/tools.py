@@ -23,6 +23,10 @@ HEALTH = "health"
 """Our own: what the inspection of every host said, without the engine."""
 
 _MAX_TEXT = 4096
+_MAX_DIGITS = 20
+"""As many as the largest number of 64 bits has; Python refuses very long ones in words of its own."""
+_MAX_NUMBER = 32
+"""JavaScript writes no number with more characters."""
 
 
 class ArtifactKind(StrEnum):
@@ -53,15 +57,27 @@ def _text(value: str) -> str | None:
 
 def _number(value: str) -> str | None:
     """A finite number, kept as the text that XProf parses itself."""
-    if not math.isfinite(float(value)):
-        raise ValueError("must be a finite number")
-    return value.strip()
+    text = value.strip()
+    if len(text) > _MAX_NUMBER or not _is_finite(text):
+        raise ValueError(f"must be a finite number of at most {_MAX_NUMBER} characters")
+    return text
+
+
+def _is_finite(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _digits(value: str) -> str | None:
-    if value and not (value.isascii() and value.isdigit()):
-        raise ValueError("must be a whole number")
+    if value and not (_is_whole(value) and len(value) <= _MAX_DIGITS):
+        raise ValueError(f"must be a whole number of at most {_MAX_DIGITS} digits")
     return value or None
+
+
+def _is_whole(value: str) -> bool:
+    return value.isascii() and value.isdigit()
 
 
 def _flag(value: str) -> bool:
@@ -79,7 +95,11 @@ def _present(value: str) -> bool | None:
 
 def _width(value: str) -> int:
     """XProf's graph width in nodes; anything that is not a number is its default, 3."""
-    return min(int(value), 100) if value.isascii() and value.isdigit() else 3
+    if not _is_whole(value):
+        return 3
+    if len(value) > _MAX_DIGITS:
+        raise ValueError(f"must be a whole number of at most {_MAX_DIGITS} digits")
+    return min(int(value), 100)
 
 
 def _one_of(*choices: str) -> OptionParser:

@@ -11,16 +11,18 @@ import binascii
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pydantic import TypeAdapter
 
 from server.errors import invalid_field
 from server.names import has_controls, to_camel, to_snake
-from server.registry.pages import PageRequest, Position
+from server.registry.pages import PageRequest, Position, SortValue
 
 MAX_PAGE_SIZE = 1000
 DEFAULT_PAGE_SIZE = 50
+_MOMENTS = frozenset({"created", "updated"})
+"""Fields of the registry that hold moments; all others that can be sorted by hold texts."""
 _TOKEN: TypeAdapter[tuple[str, str, str, int]] = TypeAdapter(tuple[str, str, str, int])
 
 
@@ -47,7 +49,8 @@ def page_request(
     if size < 0:
         raise invalid_field("pageSize", "Must not be negative.")
     field, descending = _order(order_by, sortable)
-    after = decode_page_token(token, (field, str(descending), *context)) if token else None
+    mark = _fingerprint((field, str(descending), *context))
+    after = _decode_page_token(token, mark, field in _MOMENTS) if token else None
     return PageRequest(min(size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE), field, descending, after)
 
 
@@ -64,22 +67,45 @@ def next_page_token(
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def decode_page_token(token: str, context: tuple[str, ...]) -> Position:
-    """The position that a page token holds.
+def _decode_page_token(token: str, mark: str, is_moment: bool) -> Position:
+    """The position that a page token holds; anybody can write one, so nothing in it is believed.
+
+    Args:
+        token: what the client sent.
+        mark: fingerprint of the list that it must belong to.
+        is_moment: whether the list is sorted by a moment.
 
     Raises:
         ApiError: it is no token of this list.
     """
     try:
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-        mark, kind, text, key = _TOKEN.validate_json(raw)
-        value = datetime.fromisoformat(text) if kind == "t" else text
-    except (binascii.Error, ValueError) as error:
+        marked, kind, text, key = _TOKEN.validate_json(raw)
+        value: SortValue = _moment(text) if kind == "t" else _line(text)
+    except (binascii.Error, ValueError, OverflowError) as error:
         raise invalid_field("pageToken", "This is no token of a list.") from error
-    forged = value.tzinfo is None if isinstance(value, datetime) else has_controls(value)
-    if mark != _fingerprint(context) or forged or abs(key) >= 1 << 31:
+    if marked != mark or (kind == "t") != is_moment or abs(key) >= 1 << 31:
         raise invalid_field("pageToken", "This token belongs to another list, order or filter.")
     return value, key
+
+
+def _moment(text: str) -> datetime:
+    """The moment in UTC.
+
+    Raises:
+        ValueError, OverflowError: there is no such moment, or it has no zone.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a moment without time zone")
+    return moment.astimezone(UTC)
+
+
+def _line(text: str) -> str:
+    """The text, unless a database can't hold it."""
+    if has_controls(text):
+        raise ValueError("a text with control characters")
+    return text
 
 
 def masked_fields(mask: str, settable: Iterable[str], sent: Iterable[str]) -> frozenset[str]:

@@ -33,7 +33,8 @@ from server.workers import WorkerAddresses, Workers
 
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64
-QUIET_PATHS = ("/healthz", "/readyz", "/metrics")
+METRICS_PATH = "/metrics"
+QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
 
 
 def open_results(settings: Settings) -> ResultStore:
@@ -90,6 +91,8 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        # Such a redirect comes before any check of the caller and leads wherever the Host header says.
+        redirect_slashes=False,
         separate_input_output_schemas=False,
         servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
     )
@@ -118,7 +121,9 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
     app.add_middleware(SecurityHeaders, is_tls=settings.base_url.startswith("https://"))
     app.add_middleware(Observe, metrics=services.metrics, quiet=QUIET_PATHS)
     app.add_middleware(CollapseSlashes)
-    app.add_middleware(PathPrefix, prefix=settings.path_prefix, always=QUIET_PATHS)
+    app.add_middleware(
+        PathPrefix, prefix=settings.path_prefix, always=QUIET_PATHS, private=(METRICS_PATH,)
+    )
 
 
 def _add_operations(app: FastAPI, services: Services) -> None:
@@ -134,6 +139,6 @@ def _add_operations(app: FastAPI, services: Services) -> None:
             return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
         return JSONResponse({"status": "ok"})
 
-    @app.get("/metrics", include_in_schema=False)
+    @app.get(METRICS_PATH, include_in_schema=False)
     async def show_metrics() -> Response:
         return Response(services.metrics.text(), media_type=METRICS_TYPE)

@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from auth.tokens import redact
 from loader.errors import ErrorCode, LoaderError
@@ -135,13 +136,18 @@ def error_response(
     body = {
         "code": answer.http,
         "status": answer.status,
-        "message": redact(message),
-        "details": [{key: redact(value) for key, value in detail.items()} for detail in details],
+        "message": _sendable(message),
+        "details": [{key: _sendable(value) for key, value in detail.items()} for detail in details],
     }
     sent = {"Cache-Control": "no-store", **(headers or {})}
     if answer.retry_after is not None:
         sent["Retry-After"] = str(answer.retry_after)
     return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
+
+
+def _sendable(text: str) -> str:
+    """A text without tokens, and without halves of characters, which a request's JSON may hold."""
+    return redact(text.encode(errors="replace").decode())
 
 
 def status_of(code: ErrorCode) -> int:
@@ -169,6 +175,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RegistryError, _on_registry_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_error)
+    app.add_exception_handler(ClientDisconnect, _on_disconnect)
     for unavailable in (OperationalError, InterfaceError, PoolTimeoutError):
         app.add_exception_handler(unavailable, _on_database_error)
     app.add_exception_handler(Exception, _on_fault)
@@ -223,6 +230,11 @@ def _on_http_error(_request: Request, error: Exception) -> JSONResponse:
     answer = ErrorAnswer(error.status_code, _HTTP_STATUS_NAMES.get(error.status_code, "UNKNOWN"))
     message = messages.get(error.status_code, str(error.detail))
     return error_response(answer, message, headers=error.headers)
+
+
+def _on_disconnect(_request: Request, _error: Exception) -> JSONResponse:
+    # Nobody is left to read this; without it every broken upload would be logged as a fault of ours.
+    return error_response(INVALID, "The connection ended before the request did.")
 
 
 def _on_database_error(_request: Request, error: Exception) -> JSONResponse:

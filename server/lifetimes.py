@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from auth.links import parse_lifetime
 from server.errors import invalid_field
 from server.schemas import Lifetime, State
+
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+"""First moment that is too late. Close to the year 10,000 some zones have no date for a moment, and the
+database or a client may be in one of them."""
 
 
 def expiry(wanted: Lifetime, now: datetime, default: timedelta | None) -> datetime | None:
@@ -23,7 +27,9 @@ def expiry(wanted: Lifetime, now: datetime, default: timedelta | None) -> dateti
     if wanted.expire_time is not None:
         if wanted.expire_time <= now:
             raise invalid_field("expireTime", "This moment is over already.")
-        return wanted.expire_time
+        if wanted.expire_time >= LATEST:
+            raise invalid_field("expireTime", "This is too late. Send never for what has no end.")
+        return wanted.expire_time.astimezone(UTC)
     if wanted.ttl is None:
         return None if default is None else now + default
     try:

@@ -51,12 +51,19 @@ class CollapseSlashes:
 
 
 class PathPrefix:
-    """Takes the path prefix off, so that routes know nothing of it; what lies outside it is not found."""
+    """Takes the path prefix off, so that routes know nothing of it; what lies outside it is not found.
 
-    def __init__(self, app: ASGIApp, prefix: str, always: Iterable[str]) -> None:
+    Paths in `always` are found outside it too, those in `private` outside only, because a reverse proxy
+    publishes the prefix with everything below.
+    """
+
+    def __init__(
+        self, app: ASGIApp, prefix: str, always: Iterable[str], private: Iterable[str]
+    ) -> None:
         self._app = app
         self._prefix = prefix
         self._always = frozenset(always)
+        self._private = frozenset(private)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hands on the shortened path."""
@@ -64,11 +71,12 @@ class PathPrefix:
             await self._app(scope, receive, send)
             return
         path = _SLASHES.sub("/", scope["path"])
-        if path != self._prefix and not path.startswith(f"{self._prefix}/"):
+        shortened = path[len(self._prefix) :] or "/"
+        is_inside = path == self._prefix or path.startswith(f"{self._prefix}/")
+        if not is_inside or shortened in self._private:
             answer = PlainTextResponse(f"XProf Hub is served under {self._prefix}/.", 404)
             await answer(scope, receive, send)
             return
-        shortened = path[len(self._prefix) :] or "/"
         await self._app({**scope, "path": shortened, "root_path": ""}, receive, send)
 
 

@@ -35,19 +35,27 @@ def _without_controls(text: str) -> str:
 
 
 def _without_odd_controls(text: str) -> str:
-    _without_controls(text.replace("\n", "").replace("\r", "").replace("\t", ""))
+    if has_controls(text.replace("\n", "").replace("\r", "").replace("\t", "")):
+        raise ValueError("Control characters can't be part of this text.")
     return text
 
 
 def _storable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Refuses what JSON in a database can't hold: numbers without a value, and bottomless nesting."""
+    """Refuses what not every database and reader can hold.
+
+    Numbers without a value, bottomless nesting, control characters (PostgreSQL's functions fail on NUL) and
+    halves of characters, which have no UTF-8, so that an answer with one can't be sent.
+    """
     level: list[JsonValue] = [value]
     for _ in range(MAX_CONFIG_DEPTH):
         below: list[JsonValue] = []
         for item in level:
             if isinstance(item, float) and not math.isfinite(item):
                 raise ValueError("NaN and infinity are not JSON.")
-            if isinstance(item, dict):
+            if isinstance(item, str):
+                _without_odd_controls(item)
+            elif isinstance(item, dict):
+                below += item.keys()
                 below += item.values()
             elif isinstance(item, list):
                 below += item

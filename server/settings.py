@@ -144,6 +144,11 @@ class Settings(BaseSettings):
             problems.append(
                 "XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends."
             )
+        if not self.base_url.startswith(("https://", "http://")):
+            problems.append(
+                "XPROF_HUB_BASE_URL is not the public address, so links would lead to whatever host a "
+                "request names. Set it, for example to https://xprof.example.org."
+            )
         return problems
 
     def problems_of_worker(self) -> list[str]:

@@ -52,7 +52,7 @@ class LocalStorage:
             LoaderError: NOT_FOUND, PERMISSION_DENIED or STORAGE_UNAVAILABLE.
         """
         with _reading(location):
-            return sorted(entry.path for entry in _entries(location) if entry.is_dir())
+            return sorted(entry.path for entry in _entries(location) if _is_folder(entry))
 
     def download(self, file: StoredFile, destination: Path) -> None:
         """Copies exactly this generation; a symbolic link in the last place is not followed.
@@ -87,7 +87,28 @@ def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
         status = entry.stat()
     except FileNotFoundError:  # removed since the directory was read, or a link to nothing
         return None
+    except OSError:
+        _require_bad_link(entry)
+        return None
     return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a directory, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        _require_bad_link(entry)
+        return False
+
+
+def _require_bad_link(entry: os.DirEntry[str]) -> None:
+    """Raises OSError unless it is only what the entry links to that can't be read.
+
+    A link in circles, or to a place that we may not see, must not hide its neighbours; that nothing in a
+    directory can be read must be said.
+    """
+    entry.stat(follow_symlinks=False)
 
 
 def _is_text(name: str) -> bool:

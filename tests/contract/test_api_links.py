@@ -63,6 +63,9 @@ def test_an_expiry_may_be_a_moment_in_any_zone(api: Api) -> None:
         ({"ttl": "0d"}, "ttl"),
         ({"expireTime": "2020-01-01T00:00:00Z"}, "expireTime"),
         ({"expireTime": "2100-01-01T00:00:00"}, "expireTime"),
+        ({"expireTime": "9999-12-31T23:59:59-23:59"}, "expireTime"),
+        ({"expireTime": "9999-12-31T23:59:59Z"}, "expireTime"),
+        ({"expireTime": "0001-01-01T00:00:00+23:59"}, "expireTime"),
         ({"ttl": "7d", "never": True}, "ttl"),
         ({"expires": "7d"}, "expires"),
         ({"note": "\0"}, "note"),
@@ -144,6 +147,8 @@ def test_api_tokens_are_told_once_and_revoked(api: Api) -> None:
         ({"displayName": ""}, "displayName"),
         ({"displayName": "x", "role": "root"}, "role"),
         ({"displayName": "x", "ttl": "x"}, "ttl"),
+        ({"displayName": "x", "expireTime": "9999-12-31T23:59:59-23:59"}, "expireTime"),
+        ({"displayName": "x", "expireTime": "0001-01-01T00:00:00+23:59"}, "expireTime"),
     ],
 )
 def test_a_wrong_token_is_refused_by_name(api: Api, body: dict[str, object], field: str) -> None:

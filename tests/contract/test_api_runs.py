@@ -226,7 +226,51 @@ def test_a_name_in_the_body_must_be_the_one_of_the_path(api: Api) -> None:
     assert fields_of(answer) == ["name"]
 
 
-def test_characters_that_a_database_may_not_hold_do_no_harm_in_configs(api: Api) -> None:
-    configs = {"a\0b": ["\0", "\ufffe", "\U0010ffff"]}
+def test_strange_but_lawful_text_in_configs_comes_back_unchanged(api: Api) -> None:
+    configs = {"a\tb\n": ["line\r\nline", "\ufffe", "\U0010ffff", "\u202e", ""], "": {"": None}}
     assert create_run(api, "r", configs=configs).json()["configs"] == configs
     assert api.http.get(run_path("r")).json()["configs"] == configs
+
+
+BAD_TEXTS = ("\\u0000", "\\u001b", "\\u007f", "\\u0085", "\\ud800", "\\udfff", "\\ude00\\ud83d")
+PLACES_FOR_TEXT = (
+    '{"configs": {"a": "%s"}}',
+    '{"configs": {"%s": 1}}',
+    '{"configs": {"a": [{"b": {"x%sy": {}}}]}}',
+    '{"configs": {"a": [1, [["%s"]]]}}',
+    '{"artifacts": {"gcsPath": "gs://%s"}}',
+    '{"artifacts": {"%s": 1}}',
+    '{"labels": {"%s": "x"}}',
+    '{"labels": {"x": "%s"}}',
+    '{"displayName": "%s"}',
+    '{"runSet": "%s"}',
+    '{"%s": 1}',
+    '"%s"',
+    '["%s"]',
+)
+
+
+@pytest.mark.parametrize("place", PLACES_FOR_TEXT)
+def test_text_that_can_not_be_stored_and_sent_is_refused_wherever_it_stands(
+    api: Api, place: str
+) -> None:
+    run = create_run(api, "r", configs={"a": "b"}).json()
+    headers = {"Content-Type": "application/json"}
+    for text in BAD_TEXTS:
+        content = place.replace("%s", text)
+        for method, path in (("POST", "/machineLearningRuns"), ("PATCH", run_path("r"))):
+            answer = api.http.request(method, path, content=content, headers=headers)
+            assert error_of(answer) == (400, "INVALID_ARGUMENT"), (method, content)
+    assert api.http.get("/machineLearningRuns").json()["machineLearningRuns"] == [run]
+
+
+@pytest.mark.parametrize("field", ["name", "uid", "etag", "creator"])
+def test_halves_of_characters_in_what_the_server_sets_do_no_harm(api: Api, field: str) -> None:
+    create_run(api, "r")
+    content = f'{{"{field}": "\\ud800", "displayName": "new"}}'
+    headers = {"Content-Type": "application/json"}
+    for method, path in (("POST", "/machineLearningRuns"), ("PATCH", run_path("r"))):
+        answer = api.http.request(method, path, content=content, headers=headers)
+        assert answer.status_code in {200, 400, 409}
+        assert "\\ud800" not in answer.text
+    assert api.http.get("/machineLearningRuns").status_code == 200

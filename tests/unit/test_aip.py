@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -27,11 +28,49 @@ def request(
     )
 
 
-@pytest.mark.parametrize("position", [(WHEN, 7), ("ü \U0001f600 %", 1)])
-def test_a_page_token_brings_back_its_position(position: Position) -> None:
-    token = next_page_token(position, request(), ("a",))
+@pytest.mark.parametrize(
+    ("position", "order_by"), [((WHEN, 7), ""), (("ü \U0001f600 %", 1), "displayName")]
+)
+def test_a_page_token_brings_back_its_position(position: Position, order_by: str) -> None:
+    token = next_page_token(position, request(order_by=order_by), ("a",))
     assert token
-    assert request(token=token).after == position
+    assert request(token=token, order_by=order_by).after == position
+
+
+def forged(order_by: str, kind: str, value: str, key: object = 1) -> str:
+    """A token with the mark of the list and any other content."""
+    real = next_page_token((WHEN, 7), request(order_by=order_by), ("a",))
+    mark = json.loads(base64.urlsafe_b64decode(real + "=" * (-len(real) % 4)))[0]
+    return base64.urlsafe_b64encode(json.dumps([mark, kind, value, key]).encode()).decode()
+
+
+@pytest.mark.parametrize(
+    ("order_by", "kind", "value", "key"),
+    [
+        ("", "t", "0001-01-01T00:00:00+23:59", 1),
+        ("", "t", "9999-12-31T23:59:59-23:59", 1),
+        ("", "t", "2026-03-01T12:00:00", 1),
+        ("", "t", "x", 1),
+        ("", "s", "2026-03-01T12:00:00+00:00", 1),
+        ("", "x", "2026-03-01T12:00:00+00:00", 1),
+        ("", "t", "2026-03-01T12:00:00+00:00", 1 << 31),
+        ("", "t", "2026-03-01T12:00:00+00:00", "one"),
+        ("displayName", "t", "2026-03-01T12:00:00+00:00", 1),
+        ("displayName", "s", "\0", 1),
+        ("displayName", "s", "\ud800", 1),
+    ],
+)
+def test_a_forged_token_with_the_right_mark_is_refused(
+    order_by: str, kind: str, value: str, key: object
+) -> None:
+    with pytest.raises(ApiError, match="pageToken"):
+        request(token=forged(order_by, kind, value, key), order_by=order_by)
+
+
+def test_a_moment_in_another_zone_becomes_utc() -> None:
+    after = request(token=forged("", "t", "2026-03-01T14:00:00+02:00")).after
+    assert after == (datetime(2026, 3, 1, 12, tzinfo=UTC), 1)
+    assert isinstance(after[0], datetime) and after[0].tzinfo is UTC
 
 
 def test_the_last_page_has_no_token() -> None:

@@ -56,6 +56,10 @@ def test_a_link_lives_thirty_days_unless_told_otherwise() -> None:
     ("wanted", "field"),
     [
         (Lifetime(expire_time=NOW), "expireTime"),
+        # These have no date in UTC, or in some other zone that a database may be set to.
+        (Lifetime.model_validate({"expireTime": "9999-12-31T23:59:59-23:59"}), "expireTime"),
+        (Lifetime.model_validate({"expireTime": "9999-12-31T23:59:59Z"}), "expireTime"),
+        (Lifetime.model_validate({"expireTime": "0001-01-01T00:00:00+23:59"}), "expireTime"),
         (Lifetime(ttl="soon"), "ttl"),
         (Lifetime(ttl="7d", never=True), "ttl"),
     ],

@@ -63,6 +63,34 @@ def test_a_home_that_nobody_has_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "at_fault"),
+    [
+        ({}, []),
+        ({"base_url": "http://hub.internal:8080"}, []),
+        ({"base_url": ""}, ["BASE_URL"]),
+        ({"base_url": "xprof.example.org"}, ["BASE_URL"]),
+        ({"secret_key": "change-me"}, ["SECRET_KEY"]),
+        ({"auth": "dev"}, ["AUTH"]),
+        ({"database_url": ""}, ["DATABASE_URL"]),
+    ],
+)
+def test_production_needs_what_strangers_could_otherwise_abuse(
+    changes: dict[str, str], at_fault: list[str]
+) -> None:
+    complete = {
+        "base_url": "https://xprof.example.org",
+        "secret_key": "a secret of ours",
+        "auth": "token",
+        "database_url": "postgresql://db/hub",
+    }
+    settings = Settings.model_validate({**complete, **changes})
+    problems = settings.problems_in_production()
+    assert [line.split(" ")[0] for line in problems] == [f"XPROF_HUB_{name}" for name in at_fault]
+    # A worker makes no links and has neither callers nor a database.
+    assert len(settings.problems_of_worker()) == at_fault.count("SECRET_KEY")
+
+
+@pytest.mark.parametrize(
     ("roots", "data_dir", "cache_root", "at_fault"),
     [
         ("/profiles", "/profiles/hub", "", ["DATA_DIR"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +55,56 @@ def test_only_regular_files_with_text_names_are_listed(folder: Path) -> None:
         "a.xplane.pb",
         "b.xplane.pb",
     ]
+
+
+@pytest.fixture
+def readable_only() -> Iterator[None]:
+    """Runs a test as a user who may not read everything, as root may."""
+    own = os.geteuid()
+    if own == 0:
+        os.seteuid(NOBODY)
+    yield
+    os.seteuid(own)
+
+
+def links_that_lead_nowhere(folder: Path, hidden: Path) -> None:
+    """Makes a link of every kind that can't be followed."""
+    targets = {"gone": "nowhere", "self": "self", "below": "a.xplane.pb/x", "long": "x" * 300}
+    targets |= {"circle": "elcric", "elcric": "circle", "hidden": str(hidden)}
+    for name, target in targets.items():
+        (folder / f"{name}.xplane.pb").symlink_to(target)
+        (folder / name).symlink_to(target)
+
+
+def test_links_that_can_not_be_followed_hide_nothing(
+    folder: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "inner").mkdir()
+    links_that_lead_nowhere(folder, vault / "inner")
+    (folder / "real").mkdir()
+    (folder / "link").symlink_to("real")
+    for parent in (folder, *list(folder.parents)[:3]):
+        parent.chmod(0o755)
+    vault.chmod(0)
+    request.getfixturevalue("readable_only")
+    assert [f.name for f in LocalStorage().list_files(str(folder))] == [
+        "a.xplane.pb",
+        "b.xplane.pb",
+    ]
+    assert LocalStorage().list_folders(str(folder)) == [f"{folder}/link", f"{folder}/real"]
+
+
+def test_a_folder_whose_entries_may_not_be_read_is_not_taken_for_empty(
+    folder: Path, request: pytest.FixtureRequest
+) -> None:
+    for parent in list(folder.parents)[:3]:
+        parent.chmod(0o755)
+    (folder / "link.xplane.pb").symlink_to("a.xplane.pb")
+    folder.chmod(0o744)
+    request.getfixturevalue("readable_only")
+    assert code_of(LocalStorage().list_files, str(folder)) is ErrorCode.PERMISSION_DENIED
 
 
 def test_names_are_not_decoded_or_normalised(folder: Path) -> None:

@@ -1,5 +1,7 @@
 """Canonical options: what XProf's own server would pass on, and nothing else."""
 
+import re
+
 import pytest
 
 from loader.engine.base import OptionValue
@@ -55,6 +57,7 @@ def test_options_are_those_of_the_tool(
         ("memory_viewer", "program_id", "../1"),
         ("graph_viewer", "module_name", "a\0b"),
         ("graph_viewer", "node_name", "n" * 5000),
+        ("graph_viewer", "graph_width", "9" * 5000),
         ("perf_counters", "device_type", "../../etc"),
     ],
 )
@@ -63,6 +66,63 @@ def test_a_bad_value_is_refused_by_name(tool: str, name: str, value: str) -> Non
         canonical_options(TOOLS[tool], {name: value})
     assert caught.value.code is ErrorCode.INVALID_REQUEST
     assert name in caught.value.message
+
+
+HOSTILE_VALUES = (
+    "9" * 5000,
+    "9" * 21,
+    "-1",
+    "1e999",
+    "0." + "1" * 5000,
+    "nan",
+    "inf",
+    "1_000",
+    "\u0661",
+    "\u00b2",
+    "0x10",
+    "not a number",
+    "\0",
+    "",
+    " ",
+    "<script>" * 1000,
+)
+OUR_SENTENCES = re.compile(
+    r"The parameter “\w+” must be ("
+    r"one of [\w, ]+|a whole number of at most 20 digits|a finite number of at most 32 characters|"
+    r"shorter than 4096 characters and hold no NUL)\."
+)
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES)
+@pytest.mark.parametrize(
+    ("tool", "name"), [(tool.name, name) for tool in TOOLS.values() for name in tool.options]
+)
+def test_a_value_of_any_kind_is_taken_or_refused_in_our_own_words(
+    tool: str, name: str, value: str
+) -> None:
+    try:
+        taken = canonical_options(TOOLS[tool], {name: value}).get(name)
+    except LoaderError as refused:
+        assert refused.code is ErrorCode.INVALID_REQUEST
+        assert OUR_SENTENCES.fullmatch(refused.message), refused.message
+    else:
+        assert taken is None or len(str(taken)) <= 4096
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "value", "taken"),
+    [
+        # The largest number of 64 bits, and the longest that JavaScript writes.
+        ("memory_viewer", "program_id", "18446744073709551615", "18446744073709551615"),
+        ("trace_viewer@", "start_time_ms", "-1.2345678901234567e-300", "-1.2345678901234567e-300"),
+        ("trace_viewer@", "end_time_ms", "0.0000012345678901234567", "0.0000012345678901234567"),
+        ("graph_viewer", "graph_width", "9" * 20, 100),
+    ],
+)
+def test_long_numbers_of_real_programs_are_taken(
+    tool: str, name: str, value: str, taken: OptionValue
+) -> None:
+    assert canonical_options(TOOLS[tool], {name: value})[name] == taken
 
 
 def test_an_unknown_tool_is_not_there() -> None:
