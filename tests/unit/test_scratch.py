@@ -1,44 +1,34 @@
-"""The scratch with real files: one download each, read-only, bounded, nothing left behind."""
+"""The scratch with real files: one download each, read-only, shared, nothing left behind."""
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import os
-import resource
+import concurrent.futures
+import signal
 import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.scratch import Scratch
 from loader.storage.base import StoredFile
-from loader.storage.local import LocalStorage
-
-
-class CountingStorage(LocalStorage):
-    """Real local storage that counts downloads and can be made to wait or fail in the middle."""
-
-    def __init__(self) -> None:
-        self.downloads: list[str] = []
-        self.before: Callable[[StoredFile, Path], None] = lambda file, path: None
-
-    def download(self, file: StoredFile, destination: Path) -> None:
-        self.downloads.append(file.name)
-        self.before(file, destination)
-        super().download(file, destination)
+from tests.scratch_parts import CountingStorage, Sources, kept, left_behind, open_descriptors
 
 
 @pytest.fixture
 def storage() -> CountingStorage:
     return CountingStorage()
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Sources:
+    return Sources(tmp_path / "source")
 
 
 @pytest.fixture
@@ -49,34 +39,7 @@ def scratch(tmp_path: Path, storage: CountingStorage) -> Iterator[Scratch]:
     scratch.close()
 
 
-@pytest.fixture
-def make(tmp_path: Path) -> Callable[..., StoredFile]:
-    """Makes a source file of some bytes and lists it."""
-    (tmp_path / "source").mkdir()
-
-    def make(name: str, size: int = 10, fill: bytes = b"x") -> StoredFile:
-        path = tmp_path / "source" / name
-        path.write_bytes(fill * size)
-        return LocalStorage().list_files(str(path))[0]
-
-    return make
-
-
-def kept(tmp_path: Path) -> int:
-    """Bytes on disk in the scratch's downloads, finished and under way, while none of them moves."""
-    folders = (tmp_path / "scratch" / "files", tmp_path / "scratch" / "partial")
-    with (tmp_path / "scratch" / "lock").open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        total = 0
-        for path in (path for folder in folders for path in folder.iterdir()):
-            with suppress(FileNotFoundError):  # a download that was not needed after all
-                total += path.stat().st_size
-        return total
-
-
-def test_files_come_in_order_complete_and_read_only(
-    scratch: Scratch, make: Callable[..., StoredFile]
-) -> None:
+def test_files_come_in_order_complete_and_read_only(scratch: Scratch, make: Sources) -> None:
     files = [make("b", 3, b"b"), make("a", 2, b"a"), make("empty", 0)]
     with scratch.fetch(files) as paths:
         assert [path.read_bytes() for path in paths] == [b"bbb", b"aa", b""]
@@ -84,7 +47,7 @@ def test_files_come_in_order_complete_and_read_only(
 
 
 def test_a_file_is_downloaded_once(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile]
+    scratch: Scratch, storage: CountingStorage, make: Sources
 ) -> None:
     file = make("a")
     for _ in range(3):
@@ -93,9 +56,7 @@ def test_a_file_is_downloaded_once(
     assert storage.downloads == ["a"]
 
 
-def test_another_generation_is_another_file(
-    scratch: Scratch, make: Callable[..., StoredFile]
-) -> None:
+def test_another_generation_is_another_file(scratch: Scratch, make: Sources) -> None:
     with (
         scratch.fetch([make("a", 3, b"1")]) as (old,),
         scratch.fetch([make("a", 3, b"2")]) as (new,),
@@ -104,7 +65,7 @@ def test_another_generation_is_another_file(
 
 
 def test_many_threads_share_one_download(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile]
+    scratch: Scratch, storage: CountingStorage, make: Sources
 ) -> None:
     file, together = make("a"), threading.Barrier(8)
 
@@ -120,7 +81,7 @@ def test_many_threads_share_one_download(
 
 
 def test_downloads_run_at_once_up_to_the_limit(
-    tmp_path: Path, storage: CountingStorage, make: Callable[..., StoredFile]
+    tmp_path: Path, storage: CountingStorage, make: Sources
 ) -> None:
     together = threading.Barrier(3)  # breaks unless three are in it at the same time
     storage.before = lambda file, path: (together.wait(20), None)[1]
@@ -130,51 +91,8 @@ def test_downloads_run_at_once_up_to_the_limit(
     scratch.close()
 
 
-def test_the_longest_unused_file_is_evicted(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile], tmp_path: Path
-) -> None:
-    a, b, c = (make(name, 400) for name in "abc")
-    for file in (a, b, a, c):  # b is the longest unused when c needs room
-        with scratch.fetch([file]):
-            pass
-        assert kept(tmp_path) <= 1000
-    with scratch.fetch([a]):
-        pass
-    assert storage.downloads == ["a", "b", "c"]
-    with scratch.fetch([b]):
-        pass
-    assert storage.downloads == ["a", "b", "c", "b"]
-
-
-def test_files_in_use_are_never_evicted(scratch: Scratch, make: Callable[..., StoredFile]) -> None:
-    with scratch.fetch([make("a", 600)]) as (path,):
-        with pytest.raises(LoaderError) as caught, scratch.fetch([make("b", 600)]):
-            pass
-        assert caught.value.code is ErrorCode.BUSY
-        assert caught.value.file == "b"
-        assert path.read_bytes() == b"x" * 600
-    with scratch.fetch([make("b", 600)]) as (path,):
-        assert path.read_bytes() == b"x" * 600
-
-
-def test_what_can_never_fit_is_too_large_and_names_the_sizes(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile]
-) -> None:
-    with pytest.raises(LoaderError) as caught, scratch.fetch([make("a", 600), make("b", 600)]):
-        pass
-    assert caught.value.code is ErrorCode.TOO_LARGE
-    assert "1.2 KiB" in caught.value.message
-    assert "1000 bytes" in caught.value.message
-    assert storage.downloads == []
-
-
-def test_exactly_the_limit_fits(scratch: Scratch, make: Callable[..., StoredFile]) -> None:
-    with scratch.fetch([make("a", 500), make("b", 500)]) as paths:
-        assert len(paths) == 2
-
-
 def test_a_restart_finds_the_files_and_their_order(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile], tmp_path: Path
+    scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
 ) -> None:
     a, b = make("a", 400), make("b", 400)
     for file in (a, b, a):
@@ -187,7 +105,7 @@ def test_a_restart_finds_the_files_and_their_order(
 
 
 def test_a_failed_download_leaves_nothing_and_the_next_one_works(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile], tmp_path: Path
+    scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
 ) -> None:
     good, bad = make("good"), make("bad")
 
@@ -200,7 +118,7 @@ def test_a_failed_download_leaves_nothing_and_the_next_one_works(
     with pytest.raises(LoaderError) as caught, scratch.fetch([good, bad]):
         pass
     assert caught.value.code is ErrorCode.STORAGE_UNAVAILABLE
-    assert kept(tmp_path) == good.size
+    assert kept(tmp_path / "scratch") == good.size
     storage.before = lambda file, path: None
     with scratch.fetch([good, bad]) as paths:
         assert paths[1].read_bytes() == b"x" * 10
@@ -208,49 +126,8 @@ def test_a_failed_download_leaves_nothing_and_the_next_one_works(
         pass
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_named_and_leaves_nothing(
-    scratch: Scratch,
-    storage: CountingStorage,
-    make: Callable[..., StoredFile],
-    tmp_path: Path,
-    number: int,
-) -> None:
-    def fill(file: StoredFile, path: Path) -> None:
-        raise OSError(number, os.strerror(number), str(path))
-
-    storage.before = fill
-    with pytest.raises(LoaderError) as caught, scratch.fetch([make("a")]):
-        pass
-    assert caught.value.code is ErrorCode.INTERNAL
-    assert "scratch disk is full" in caught.value.message
-    assert str(tmp_path) not in caught.value.message
-    assert kept(tmp_path) == 0
-
-
-def test_a_really_full_disk(
-    storage: CountingStorage, make: Callable[..., StoredFile], tmp_path: Path
-) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small file system needs more rights")
-    try:
-        scratch = Scratch(disk, 1 << 20, storage)
-        with pytest.raises(LoaderError) as caught, scratch.fetch([make("a", 100_000)]):
-            pass
-        assert "scratch disk is full" in caught.value.message
-        assert list((disk / "files").iterdir()) + list((disk / "partial").iterdir()) == []
-        with scratch.fetch([make("b", 1000)]) as (path,):
-            assert path.stat().st_size == 1000
-        scratch.close()
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
-
-
 def test_an_entry_of_the_wrong_size_is_fetched_again(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile]
+    scratch: Scratch, storage: CountingStorage, make: Sources
 ) -> None:
     file = make("a")
     with scratch.fetch([file]) as (path,):
@@ -262,72 +139,14 @@ def test_an_entry_of_the_wrong_size_is_fetched_again(
     assert storage.downloads == ["a", "a"]
 
 
-def test_pins_end_with_the_context_also_after_an_error(
-    scratch: Scratch, make: Callable[..., StoredFile]
-) -> None:
+def test_pins_end_with_the_context_also_after_an_error(scratch: Scratch, make: Sources) -> None:
     with pytest.raises(RuntimeError), scratch.fetch([make("a", 600)]):
         raise RuntimeError
     with scratch.fetch([make("b", 600)]):
         pass
 
 
-def test_no_descriptor_is_left_open(scratch: Scratch, make: Callable[..., StoredFile]) -> None:
-    def use() -> None:
-        with scratch.fetch([make("a", 600)]), scratch.job_directory():
-            pass
-        with scratch.fetch([make("b", 600)]):
-            pass
-
-    use()
-    before = len(list(Path("/proc/self/fd").iterdir()))
-    for _ in range(5):
-        use()
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
-
-
-def open_descriptors() -> set[int]:
-    """The open files of this process that stay open."""
-    found = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
-    return {number for number in found if Path(f"/proc/self/fd/{number}").exists()}
-
-
-@contextmanager
-def few_descriptors(free: int) -> Iterator[None]:
-    """Lets this process open only so many more files."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken = [os.dup(0)]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_descriptors()) + 1 + free, hard))
-    try:
-        with suppress(OSError):
-            while True:
-                taken.append(os.dup(0))
-        for _ in range(free):
-            os.close(taken.pop())
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for descriptor in taken:
-            os.close(descriptor)
-
-
-def test_no_pin_is_left_when_the_process_has_no_more_descriptors(
-    scratch: Scratch, make: Callable[..., StoredFile]
-) -> None:
-    files = [make(f"f{number}") for number in range(20)]
-    with scratch.fetch(files):
-        pass
-    before = open_descriptors()
-    with few_descriptors(5), pytest.raises(OSError) as caught, scratch.fetch(files):
-        pass
-    assert caught.value.errno == errno.EMFILE
-    assert open_descriptors() == before
-    with scratch.fetch([make("large", 1000)]):  # evicts all others, for none is pinned
-        pass
-
-
-def test_no_pin_is_left_when_a_download_cannot_be_started(
-    scratch: Scratch, make: Callable[..., StoredFile]
-) -> None:
+def test_no_pin_is_left_when_a_download_cannot_be_started(scratch: Scratch, make: Sources) -> None:
     here, missing = make("here"), make("missing")
     with scratch.fetch([here]):
         pass
@@ -335,39 +154,6 @@ def test_no_pin_is_left_when_a_download_cannot_be_started(
     scratch.close()
     with pytest.raises(RuntimeError), scratch.fetch([here, missing]):
         pass
-    assert open_descriptors() == before
-
-
-def test_a_download_that_nobody_waits_for_any_more_ends_unpinned(
-    tmp_path: Path, storage: CountingStorage, make: Callable[..., StoredFile]
-) -> None:
-    started, go_on = threading.Event(), threading.Event()
-
-    def wait(file: StoredFile, path: Path) -> None:
-        started.set()
-        go_on.wait(20)
-
-    class Interrupted(list[StoredFile]):
-        """Its second reading, the one that pins, ends as by Ctrl-C once the download is under way."""
-
-        read = False
-
-        def __iter__(self) -> Iterator[StoredFile]:
-            yield from super().__iter__()
-            if self.read:
-                started.wait(20)
-                raise KeyboardInterrupt
-            self.read = True
-
-    before = open_descriptors()
-    storage.before = wait
-    scratch = Scratch(tmp_path / "scratch", 1000, storage)
-    file = make("a")
-    with pytest.raises(KeyboardInterrupt), scratch.fetch(Interrupted([file])):
-        pass
-    go_on.set()
-    scratch.close()
-    assert storage.downloads == ["a"]
     assert open_descriptors() == before
 
 
@@ -413,7 +199,7 @@ def test_leftovers_of_dead_processes_go_and_those_of_the_living_stay(
         Scratch(tmp_path / "scratch", 1000, storage).close()
         assert living.exists()
     assert not dead.exists()
-    assert kept(tmp_path) == 0
+    assert kept(tmp_path / "scratch") == 0
 
 
 OTHER_PROCESS = """
@@ -431,7 +217,7 @@ with scratch.fetch(storage.list_files(sys.argv[2])), scratch.job_directory():
 
 
 def test_another_process_pins_too_until_it_dies(
-    scratch: Scratch, storage: CountingStorage, make: Callable[..., StoredFile], tmp_path: Path
+    scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
 ) -> None:
     theirs, ours = make("a", 600), make("b", 600)
     command = [sys.executable, "-c", OTHER_PROCESS, str(tmp_path / "scratch"), theirs.location]
@@ -450,23 +236,52 @@ def test_another_process_pins_too_until_it_dies(
     assert list((tmp_path / "scratch" / "jobs").iterdir()) == []
 
 
-def test_the_limit_holds_while_many_threads_use_the_scratch(
-    scratch: Scratch, make: Callable[..., StoredFile], tmp_path: Path
+def test_an_empty_file_is_made_without_asking_the_storage(
+    scratch: Scratch, storage: CountingStorage
 ) -> None:
-    files = [make(f"f{index}", 90, bytes([65 + index])) for index in range(20)]
-    largest = 0
+    with scratch.fetch([StoredFile("/nowhere/empty", "empty", 0, "1")]) as (path,):
+        assert path.read_bytes() == b""
+    assert storage.downloads == []
 
-    def use(turn: int) -> None:
-        nonlocal largest
-        with ExitStack() as stack:
-            for step in (1, 3):
-                file = files[(turn * step) % len(files)]
-                (path,) = stack.enter_context(scratch.fetch([file]))
-                assert path.read_bytes() == Path(file.location).read_bytes()
-            largest = max(largest, kept(tmp_path))
 
-    with ThreadPoolExecutor(4) as pool:
-        for task in [pool.submit(use, turn) for turn in range(100)]:
-            task.result()
-    assert 0 < largest <= 1000
-    assert kept(tmp_path) <= 1000
+def waits_for_downloads(frame: FrameType | None) -> bool:
+    """Whether a thread with this innermost frame waits for the results of others."""
+    while frame is not None and frame.f_code is not concurrent.futures.wait.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def test_a_download_that_nobody_waits_for_any_more_counts_until_it_ends(
+    scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
+) -> None:
+    main, go_on = threading.main_thread().ident, threading.Event()
+    assert main is not None
+
+    def interrupt(file: StoredFile, path: Path) -> None:
+        while not waits_for_downloads(sys._current_frames()[main]):
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+        go_on.wait(20)
+
+    before = open_descriptors()
+    storage.before = interrupt
+    with pytest.raises(KeyboardInterrupt), scratch.fetch([make("a")]):
+        pass
+    with pytest.raises(LoaderError) as caught, scratch.fetch([make("large", 1000)]):
+        pass
+    assert caught.value.code is ErrorCode.BUSY
+    go_on.set()
+    scratch.close()
+    assert storage.downloads == ["a"]
+    assert open_descriptors() == before
+    assert left_behind(tmp_path / "scratch") == []
+
+
+def test_what_a_job_could_not_remove_goes_with_the_next_job(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    dead = tmp_path / "scratch" / "jobs" / "dead"
+    (dead / "inner").mkdir(parents=True)
+    with scratch.job_directory() as living, scratch.job_directory():
+        assert living.exists()
+        assert not dead.exists()
