@@ -10,7 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from loader.errors import ErrorCode, LoaderError, without_place
+from loader.errors import ErrorCode, LoaderError, raise_without_place
 from loader.storage.base import XPLANE_SUFFIX, Storage, StoredFile
 
 PROFILE_FOLDER = "plugins/profile"
@@ -82,7 +82,7 @@ def list_session(storage: Storage, location: str) -> SessionFiles:
     except LoaderError as error:
         if error.code is ErrorCode.NOT_FOUND:
             raise no_profile() from error
-        raise without_place(error) from error
+        raise_without_place(error)
     entries = [HostFile(host, file) for file in files if (host := host_of(file.name)) is not None]
     if not entries:
         raise no_profile()

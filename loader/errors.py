@@ -7,6 +7,7 @@ there is one, the file it is about. Nothing here knows HTTP: `server.errors` map
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NoReturn
 
 
 class ErrorCode(StrEnum):
@@ -84,7 +85,13 @@ _WITHOUT_PLACE = {
 }
 
 
-def without_place(error: LoaderError) -> LoaderError:
-    """A storage's error without its bucket or path: whoever opens a session need not learn where it lies."""
+def raise_without_place(error: LoaderError) -> NoReturn:
+    """Raises a storage error without bucket or path: who opens a session need not learn where it lies.
+
+    Raises:
+        LoaderError: always; other errors as they are.
+    """
     message = _WITHOUT_PLACE.get(error.code)
-    return error if message is None else LoaderError(error.code, message, error.file)
+    if message is None:
+        raise error
+    raise LoaderError(error.code, message, error.file) from error

@@ -36,19 +36,21 @@ def disk_errors(name: str | None = None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _TOO_MANY_OPEN:
-            code = ErrorCode.BUSY
-            sentence = "The worker has as many files open as it may. Try again in a minute."
-        elif error.errno in _FULL:
-            code = ErrorCode.INTERNAL
-            sentence = (
-                "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
-            )
-        else:
-            code = ErrorCode.INTERNAL
-            reason = errno.errorcode.get(error.errno or 0, "error")
-            sentence = f"The scratch disk failed ({reason})."
-        raise LoaderError(code, sentence, name) from error
+        # The operator needs more than the user may see.
+        _log.exception("the scratch disk can't be used")
+        raise LoaderError(*_explained(error), name) from error
+
+
+def _explained(error: OSError) -> tuple[ErrorCode, str]:
+    """What an error of the disk means to the user; without its path."""
+    if error.errno in _TOO_MANY_OPEN:
+        sentence = "The worker has as many files open as it may. Try again in a minute."
+        return ErrorCode.BUSY, sentence
+    if error.errno in _FULL:
+        sentence = "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
+        return ErrorCode.INTERNAL, sentence
+    reason = errno.errorcode.get(error.errno or 0, "error")
+    return ErrorCode.INTERNAL, f"The scratch disk failed ({reason})."
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 from loader.artifacts import ArtifactStore
 from loader.catalog import SessionFiles, list_session
 from loader.conversion import Converter, Plan
-from loader.errors import CACHEABLE, ErrorCode, LoaderError, without_place
+from loader.errors import CACHEABLE, ErrorCode, LoaderError, raise_without_place
 from loader.flight import Flights, Leases
 from loader.keys import ToolRequest, artifact_key, result_key
 from loader.results import OpenResult, ResultHeader, ResultStore, StoredError
@@ -108,7 +108,7 @@ class ToolDataService:
                 return Answered(plan.key, self._answer(plan))
             except LoaderError as error:
                 if error.code is not ErrorCode.SOURCE_CHANGED or remaining == 0:
-                    raise without_place(error) from error
+                    raise_without_place(error)
         raise AssertionError("the last try returns or raises")
 
     def _answer(self, plan: Plan) -> OpenResult:

@@ -20,6 +20,7 @@ CALLS = {
     ("GET", "/machineLearningRuns/r"): "viewer",
     ("GET", "/machineLearningRuns/r/profilerSessions"): "viewer",
     ("GET", SESSION): "viewer",
+    ("GET", f"{SESSION}/health"): "viewer",
     ("POST", "/machineLearningRuns"): "editor",
     ("PATCH", "/machineLearningRuns/r"): "editor",
     ("DELETE", "/machineLearningRuns/r"): "editor",

@@ -323,3 +323,16 @@ def test_a_job_directory_without_descriptors_ends_in_a_sentence_and_leaves_nothi
     with scratch.job_directory() as path:
         assert left_behind(tmp_path / "scratch") == [path]
     assert left_behind(tmp_path / "scratch") == []
+
+
+def test_a_failing_disk_is_logged_with_its_reason_and_answered_without_a_path(
+    scratch: Scratch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "scratch").rename(tmp_path / "gone")
+    (tmp_path / "scratch").write_text("not a directory")
+    with pytest.raises(LoaderError) as caught, scratch.job_directory():
+        pass
+    assert (caught.value.code, caught.value.file) == (ErrorCode.INTERNAL, None)
+    assert "ENOTDIR" in caught.value.message
+    assert str(tmp_path) not in caught.value.message
+    assert "NotADirectoryError" in caplog.text
