@@ -1,4 +1,4 @@
-"""Bodies on their way out: a cache that breaks off, a copy that is not kept, and what is let go at the end."""
+"""Bodies on their way out: caches that break off, copies that are not kept, what is let go at the end."""
 
 from __future__ import annotations
 
