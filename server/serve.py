@@ -121,7 +121,7 @@ def _make_data_dir(folder: Path) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raises the soft limit of open files: a worker holds one for each host of a conversion."""
+    """Raises the soft limit of open files: a worker has many readers, downloads and children at once."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

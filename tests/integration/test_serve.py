@@ -30,7 +30,10 @@ def tree(hub: HubProcess) -> list[psutil.Process]:
 
 def maps_xprof(process: psutil.Process) -> bool:
     """Whether the process has XProf's native library in its memory."""
-    return "profiler_plugin_c_api" in Path(f"/proc/{process.pid}/maps").read_text()
+    try:
+        return "profiler_plugin_c_api" in Path(f"/proc/{process.pid}/maps").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # a conversion's child that has just ended
+        return False
 
 
 def wait_until_gone(processes: list[psutil.Process]) -> None:
