@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -62,12 +63,22 @@ def serve(
     configure_logs(settings.log_level)
     serving.stop_on_terminate()
     try:
-        serving.serve(settings, part=part)
+        serving.serve(settings, on_ready=_announcement(part), part=part)
     except StartError as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from problem
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
+
+
+def _announcement(part: str | None) -> Callable[[str], None] | None:
+    """Says where a server listens; one that another of ours has started says nothing."""
+    from server.local_worker import is_local_worker
+
+    if is_local_worker():
+        return None
+    name = f"XProf Hub's {part}" if part else "XProf Hub"
+    return lambda url: typer.echo(f"{name} listens on {url}", err=True)
 
 
 @app.command()

@@ -15,7 +15,7 @@ from loader.errors import LoaderError
 from loader.redis_results import connect
 from loader.storage.roots import open_storage
 from server.registry.database import Database
-from server.settings import Settings
+from server.settings import DATABASE_FILE, Settings
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
 
 
 def _ping_database(settings: Settings) -> None:
-    """SQLite makes its file at the first connection, but not the folder around it."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    Database(settings.resolved_database_url).ping()
+    """A SQLite file that is not there yet is made at the first start, not here."""
+    if settings.database_url or (settings.data_dir / DATABASE_FILE).exists():
+        Database(settings.resolved_database_url).ping()
 
 
 def _list_root(root: str) -> Callable[[], object]:

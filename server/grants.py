@@ -8,9 +8,11 @@ from enum import StrEnum
 from urllib.parse import quote
 
 from auth.links import Active, Expired, Revoked, ShareLink, resolve
+from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
+from server.registry.runs import get_run
 from server.registry.sessions import find_session_by_uid
-from server.services import ServicesDependency
+from server.services import Services, ServicesDependency
 
 
 class LinkEnd(StrEnum):
@@ -36,7 +38,8 @@ class SessionGrant:
     Attributes:
         location: where the session's files lie.
         run_name: for people.
-        session_name: the session's id; XProf's UI calls it the run.
+        session_id: the session's id; XProf's UI calls it the run.
+        session_name: for people.
         prefix: URL path of everything under this grant, percent-encoded, without trailing slash.
         expires: when the right ends, or None.
         link: the share link, None for a signed-in person.
@@ -44,10 +47,19 @@ class SessionGrant:
 
     location: str
     run_name: str
+    session_id: str
     session_name: str
     prefix: str
     expires: datetime | None
     link: ShareLink | None
+
+
+def _run_name(services: Services, run_id: str) -> str:
+    """The run's display name; its id when it has none, or has gone in this moment."""
+    try:
+        return get_run(services.database, run_id).display_name or run_id
+    except RegistryError:
+        return run_id
 
 
 def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
@@ -68,8 +80,9 @@ def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
         raise LinkEndedError(LinkEnd.REVOKED)
     return SessionGrant(
         location=session.location,
-        run_name=session.run,
-        session_name=session.id,
+        run_name=_run_name(services, session.run),
+        session_id=session.id,
+        session_name=session.display_name or session.id,
         prefix=f"{services.settings.path_prefix}/s/{quote(token, safe='')}",
         expires=outcome.link.expires,
         link=outcome.link,

@@ -26,7 +26,8 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         reason = problem.strerror if isinstance(problem, OSError) else "there is no such port"
         raise StartError(
-            f"Can't listen on {host}:{port}: {reason}. Choose another port."
+            f"Can't listen on {host}:{port}: {reason}. Choose another port "
+            "(--port N, or XPROF_HUB_PORT; 0 takes a free one)."
         ) from problem
     listener.listen(_BACKLOG)
     return listener

@@ -52,6 +52,11 @@ def handed_over_socket() -> socket.socket | None:
     return None if descriptor is None else socket.socket(fileno=int(descriptor))
 
 
+def is_local_worker() -> bool:
+    """Whether this process is the worker that another one of ours has started."""
+    return _LISTEN_FD_VARIABLE in os.environ
+
+
 def end_with_parent() -> None:
     """In the worker: ends it like SIGTERM does when the process that started it is gone."""
     lifeline = os.environ.get(_LIFELINE_FD_VARIABLE)

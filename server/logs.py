@@ -48,7 +48,15 @@ def configure_logs(level: str, stream: TextIO = sys.stderr) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2", "urllib3", "google", "asyncio", "uvicorn.access"):
+    for noisy in (
+        "alembic",
+        "httpx2",
+        "httpcore2",
+        "urllib3",
+        "google",
+        "asyncio",
+        "uvicorn.access",
+    ):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).handlers = []

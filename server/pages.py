@@ -38,4 +38,4 @@ def on_link_ended(request: Request, error: Exception) -> Response:
     message, answer = (LINK_UNKNOWN, _UNKNOWN) if unknown else (LINK_EXPIRED, _ENDED)
     if "text/html" in request.headers.get("accept", ""):
         return html_response(message.render(), "message", answer.http)
-    return error_response(answer, f"{message.title}. {message.next_step}")
+    return error_response(answer, f"{message.title}. {message.text} {message.next_step}")

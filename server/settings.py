@@ -18,6 +18,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from loader.storage.address import GCS_SCHEME
 
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
+DATABASE_FILE = "registry.sqlite"
+"""In the data directory, unless another database is set."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -118,7 +120,7 @@ class Settings(BaseSettings):
     @property
     def resolved_database_url(self) -> str:
         """The database's URL; SQLite in the data directory unless set."""
-        return self.database_url or f"sqlite:///{self.data_dir / 'registry.sqlite'}"
+        return self.database_url or f"sqlite:///{self.data_dir / DATABASE_FILE}"
 
     @property
     def resolved_asset_cache(self) -> Path:

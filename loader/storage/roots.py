@@ -86,10 +86,15 @@ class RootedStorage:
 
     def _require_covered(self, location: str) -> None:
         if not self._covers(location):
+            is_address = is_gcs(location) or location.startswith("/")
+            advice = (
+                "use one that is, or ask the administrator to add its root."
+                if is_address
+                else "give gs://bucket/... or an absolute path on the hub's machine."
+            )
             raise LoaderError(
                 ErrorCode.PERMISSION_DENIED,
-                f"The location {shown(location)} is not under the configured storage roots; use one "
-                "that is, or ask the administrator to add its root.",
+                f"The location {shown(location)} is not under the configured storage roots; {advice}",
             )
 
     def _covers(self, location: str) -> bool:

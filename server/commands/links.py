@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from auth.tokens import LINK_PREFIX
 from server.client import DEFAULT_URL
 from server.commands.console import (
     JsonOption,
@@ -54,7 +55,12 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """Revoke a link: it opens nothing any more."""
+    if LINK_PREFIX in link:
+        # The server keeps no token, so nobody can tell which link this is.
+        raise typer.BadParameter("give the link's id, as `xprof-hub links list` shows it")
     with connected(url, token) as client:
         ended = client.revoke_link(last_part(link))
     if as_json:
         print_json(ended)
+    else:
+        typer.echo(f"Revoked {ended.uid}.", err=True)

@@ -37,7 +37,8 @@ def create(
         bool,
         typer.Option(
             "--local",
-            help="Write into the database of XPROF_HUB_DATABASE_URL; for the first token of a hub.",
+            help="Write into the hub's own database, as XPROF_HUB_DATABASE_URL or XPROF_HUB_DATA_DIR "
+            "name it; for the first token.",
         ),
     ] = False,
     url: UrlOption = DEFAULT_URL,
@@ -105,13 +106,16 @@ def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
     from server.registry.errors import RegistryUnusableError
     from server.registry.tokens import SqlTokenStore
     from server.routes.tokens import created_resource
-    from server.settings import Settings
+    from server.settings import DATABASE_FILE, Settings
 
     now = datetime.now(UTC)
     try:
         lifetime = parse_lifetime(expires or "never")
-        database = Database(Settings().resolved_database_url)
+        settings = Settings()
+        database = Database(settings.resolved_database_url)
         database.migrate()
+        if not settings.database_url:
+            typer.echo(f"Written into {settings.data_dir / DATABASE_FILE}", err=True)
         record, secret = create_token(
             SqlTokenStore(database),
             name=name,

@@ -24,7 +24,7 @@ from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
 from server.client import HubClient, HubError
 from server.demo.session import write_session
-from server.listening import StartError
+from server.listening import StartError, listen
 from server.logs import configure_logs
 from server.schemas import NewLink, Run, Session
 from server.serve import serve, stop_on_terminate
@@ -73,6 +73,8 @@ def run_demo(path: Path | None, port: int, hosts: int, events: int, browser: boo
 def _serve_demo(
     folder: Path, path: Path | None, port: int, hosts: int, events: int, browser: bool
 ) -> None:
+    if port:
+        listen("127.0.0.1", port).close()  # better told before a session is made
     root = _made_session(folder, hosts, events) if path is None else path.expanduser().resolve()
     locations = sessions_at(root)
     settings = demo_settings(folder / "data", locations, port)

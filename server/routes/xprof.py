@@ -69,7 +69,7 @@ def open_link(grant: Grant, request: Request) -> Response:
 @router.api_route("/runs", methods=METHODS)
 def runs(grant: Grant) -> Response:
     """XProf's list of sessions, which it calls runs: this one."""
-    return _small_json([grant.session_name])
+    return _small_json([grant.session_id])
 
 
 @router.api_route("/config", methods=METHODS)
@@ -160,9 +160,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     session = await answers.list_session(grant.location)
     asked = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
     as_table = ToolRequest(asked.location, asked.tool, asked.hosts, asked.options, as_csv=True)
-    name = _UNSAFE_IN_FILE_NAME.sub(
-        "_", f"{asked.tool}_{grant.session_name}_{query.get('host', '')}"
-    )
+    name = _UNSAFE_IN_FILE_NAME.sub("_", f"{asked.tool}_{grant.session_id}_{query.get('host', '')}")
     return await answers.respond(request, session, as_table, f"{name.strip('_')}.csv")
 
 

@@ -147,9 +147,9 @@ class Message:
 
 
 LINK_EXPIRED = Message(
-    "This link has expired",
-    "It was made for a limited time, or the person who shared it has withdrawn it.",
-    "Ask that person for a new link.",
+    "This link no longer works",
+    "It has expired, or the person who shared it has withdrawn it.",
+    "Ask the person who shared it for a new one.",
 )
 LINK_UNKNOWN = Message(
     "There is nothing at this address",

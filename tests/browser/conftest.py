@@ -15,7 +15,7 @@ from tests.services.hub import HubFactory, share
 MakeViewer = Callable[[str], Viewer]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its event loop must have ended before other tests run theirs
 def browser(chromium: Path) -> Iterator[Browser]:
     """One Chromium for all tests."""
     with sync_playwright() as playwright:
