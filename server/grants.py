@@ -37,7 +37,7 @@ class SessionGrant:
 
     Attributes:
         location: where the session's files lie.
-        run_name: for people.
+        run_id: id of the session's run.
         session_id: the session's id; XProf's UI calls it the run.
         session_name: for people.
         prefix: URL path of everything under this grant, percent-encoded, without trailing slash.
@@ -46,7 +46,7 @@ class SessionGrant:
     """
 
     location: str
-    run_name: str
+    run_id: str
     session_id: str
     session_name: str
     prefix: str
@@ -54,12 +54,12 @@ class SessionGrant:
     link: ShareLink | None
 
 
-def _run_name(services: Services, run_id: str) -> str:
-    """The run's display name; its id when it has none, or has gone in this moment."""
+def run_title(services: Services, grant: SessionGrant) -> str:
+    """The run's name for people; its id when it has none, or has gone in this moment. Asks the database."""
     try:
-        return get_run(services.database, run_id).display_name or run_id
+        return get_run(services.database, grant.run_id).display_name or grant.run_id
     except RegistryError:
-        return run_id
+        return grant.run_id
 
 
 def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
@@ -80,7 +80,7 @@ def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
         raise LinkEndedError(LinkEnd.REVOKED)
     return SessionGrant(
         location=session.location,
-        run_name=_run_name(services, session.run),
+        run_id=session.run,
         session_id=session.id,
         session_name=session.display_name or session.id,
         prefix=f"{services.settings.path_prefix}/s/{quote(token, safe='')}",

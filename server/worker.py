@@ -79,12 +79,16 @@ class WorkerParts:
         self.scratch.close()
 
 
-def open_tiered_results(settings: Settings) -> ResultStore:
-    """The directory on this machine, in front of Redis when there is one."""
+def open_shared(settings: Settings) -> tuple[ResultStore, Leases]:
+    """Results in the directory on this machine, in front of Redis when there is one; leases in Redis, too.
+
+    Both use one connection and one guard, so that a stopped Redis is noticed once.
+    """
     near = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
     if not settings.redis_url:
-        return near
-    return TieredResults(near, RedisResults(connect(settings.redis_url), RedisGuard()))
+        return near, ProcessLeases()
+    client, guard = connect(settings.redis_url), RedisGuard()
+    return TieredResults(near, RedisResults(client, guard)), RedisLeases(client, guard)
 
 
 def open_artifacts(settings: Settings) -> ArtifactStore:
@@ -107,13 +111,6 @@ def open_artifacts(settings: Settings) -> ArtifactStore:
     return DirectoryArtifacts(Path(root), settings.artifact_bytes)
 
 
-def open_leases(settings: Settings) -> Leases:
-    """Leases among all workers when there is Redis, otherwise in this process."""
-    if settings.redis_url:
-        return RedisLeases(connect(settings.redis_url), RedisGuard())
-    return ProcessLeases()
-
-
 def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     """Puts a worker together.
 
@@ -124,6 +121,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     check_pinned()
     storage = open_storage(settings.storage_roots)
     artifacts = open_artifacts(settings)
+    results, leases = open_shared(settings)
     engine = XprofEngine()
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
     converter = Converter(
@@ -138,9 +136,9 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     )
     service = ToolDataService(
         storage=storage,
-        results=open_tiered_results(settings),
+        results=results,
         artifacts=artifacts,
-        leases=open_leases(settings),
+        leases=leases,
         converter=converter,
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
     )

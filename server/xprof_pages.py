@@ -39,7 +39,9 @@ def html_response(text: str, kind: PageKind, status: int = 200) -> Response:
     return HTMLResponse(text, status, headers)
 
 
-def index_response(services: Services, grant: SessionGrant, session: SessionFiles) -> Response:
+def index_response(
+    services: Services, grant: SessionGrant, session: SessionFiles, run: str
+) -> Response:
     """XProf's page; instead of it a message when it is plain already that no host can be shown."""
     if all(entry.file.size == 0 for entry in session.hosts):
         details = [f"{entry.file.name}: it is empty (0 bytes)." for entry in session.hosts]
@@ -47,7 +49,7 @@ def index_response(services: Services, grant: SessionGrant, session: SessionFile
     page = ShellPage(
         prefix=grant.prefix,
         asset_hash=services.assets.hash,
-        run=grant.run_name,
+        run=run,
         session=grant.session_name,
         hosts=len(session.hosts),
         expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",

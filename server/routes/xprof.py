@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -25,7 +26,7 @@ from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.keys import ToolRequest
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, TOOLS, tool_named
-from server.grants import SessionGrant, link_grant
+from server.grants import SessionGrant, link_grant, run_title
 from server.registry.links import SqlLinkStore
 from server.services import Services, ServicesDependency
 from server.tool_answers import ToolAnswers, read_tool_request
@@ -159,7 +160,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     answers = ToolAnswers(services)
     session = await answers.list_session(grant.location)
     asked = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
-    as_table = ToolRequest(asked.location, asked.tool, asked.hosts, asked.options, as_csv=True)
+    as_table = replace(asked, as_csv=True)
     name = _UNSAFE_IN_FILE_NAME.sub("_", f"{asked.tool}_{grant.session_id}_{query.get('host', '')}")
     return await answers.respond(request, session, as_table, f"{name.strip('_')}.csv")
 
@@ -217,7 +218,8 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
         return problem_response(error)
     if request.method == "GET" and grant.link is not None:
         await run_in_threadpool(_count, services, grant.link)
-    return index_response(services, grant, session)
+    run = await run_in_threadpool(run_title, services, grant)
+    return index_response(services, grant, session, run)
 
 
 def _count(services: Services, link: ShareLink) -> None:
