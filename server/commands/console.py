@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ from rich.text import Text
 from server.client import HubClient, HubError
 from server.schemas import ApiModel
 
+R = TypeVar("R", bound=ApiModel)
 UrlOption: TypeAlias = Annotated[
     str, typer.Option("--url", envvar="XPROF_HUB_URL", help="Address of the hub.")
 ]
@@ -95,6 +96,19 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_row(*(Text(cell) for cell in row))
     # A file or a pipe has no width to fit into.
     Console(width=None if sys.stdout.isatty() else 400).print(table)
+
+
+def print_list(
+    found: Sequence[R],
+    as_json: bool,
+    columns: Sequence[str],
+    row_of: Callable[[R], Sequence[str]],
+) -> None:
+    """Prints resources as JSON, or as a table with one row each."""
+    if as_json:
+        print_json(found)
+    else:
+        print_table(columns, [row_of(resource) for resource in found])
 
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:

@@ -16,7 +16,7 @@ from server.commands.console import (
     last_part,
     moment,
     print_json,
-    print_table,
+    print_list,
 )
 
 app = typer.Typer(help="Share links. `xprof-hub share` makes them.", no_args_is_help=True)
@@ -29,11 +29,11 @@ def list_(
     """List links, newest first; a link's address is shown only when it is made."""
     with connected(url, token) as client:
         found = list(client.list_links())
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        as_json,
+        ("LINK", "STATE", "RUN/SESSION", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
+        lambda link: (
             link.uid,
             link.state.lower(),
             link.session.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1),
@@ -41,10 +41,8 @@ def list_(
             str(link.opens),
             link.creator,
             " ".join(link.note.split()),
-        )
-        for link in found
-    ]
-    print_table(("LINK", "STATE", "RUN/SESSION", "EXPIRES", "OPENS", "CREATOR", "NOTE"), rows)
+        ),
+    )
 
 
 @app.command()

@@ -19,7 +19,7 @@ from server.commands.console import (
     moment,
     print_fields,
     print_json,
-    print_table,
+    print_list,
 )
 from server.schemas import Run
 
@@ -60,14 +60,18 @@ def list_(
     """List runs, newest first."""
     with connected(url, token) as client:
         found = list(client.list_runs(condition))
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (last_part(run.name), run.display_name, run.run_set, run.creator, moment(run.create_time))
-        for run in found
-    ]
-    print_table(("RUN", "NAME", "SET", "CREATOR", "CREATED"), rows)
+    print_list(
+        found,
+        as_json,
+        ("RUN", "NAME", "SET", "CREATOR", "CREATED"),
+        lambda run: (
+            last_part(run.name),
+            run.display_name,
+            run.run_set,
+            run.creator,
+            moment(run.create_time),
+        ),
+    )
 
 
 @app.command()

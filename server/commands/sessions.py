@@ -21,6 +21,7 @@ from server.commands.console import (
     moment,
     print_fields,
     print_json,
+    print_list,
     print_table,
     size,
     split_session,
@@ -72,19 +73,17 @@ def list_(
     """List a run's sessions, newest first."""
     with connected(url, token) as client:
         found = list(client.list_sessions(run))
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        as_json,
+        ("RUN/SESSION", "NAME", "ATTACHED", "LOCATION"),
+        lambda session: (
             f"{run}/{last_part(session.name)}",
             session.display_name,
             moment(session.create_time),
             session.storage_folder_uri,
-        )
-        for session in found
-    ]
-    print_table(("RUN/SESSION", "NAME", "ATTACHED", "LOCATION"), rows)
+        ),
+    )
 
 
 @app.command()

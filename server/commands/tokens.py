@@ -19,7 +19,7 @@ from server.commands.console import (
     last_part,
     moment,
     print_json,
-    print_table,
+    print_list,
 )
 from server.schemas import CreatedToken
 
@@ -64,21 +64,19 @@ def list_(
     """List API tokens, newest first."""
     with connected(url, token) as client:
         found = list(client.list_tokens())
-    if as_json:
-        print_json(found)
-        return
-    rows = [
-        (
+    print_list(
+        found,
+        as_json,
+        ("TOKEN", "NAME", "ROLE", "STATE", "CREATED", "EXPIRES"),
+        lambda entry: (
             entry.uid,
             entry.display_name,
             entry.role.value,
             entry.state.lower(),
             moment(entry.create_time),
             moment(entry.expire_time, "never"),
-        )
-        for entry in found
-    ]
-    print_table(("TOKEN", "NAME", "ROLE", "STATE", "CREATED", "EXPIRES"), rows)
+        ),
+    )
 
 
 @app.command()
