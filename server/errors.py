@@ -69,6 +69,9 @@ LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
         ErrorCode.ENGINE_CRASHED: ErrorAnswer(422, "FAILED_PRECONDITION"),
         ErrorCode.OUT_OF_MEMORY: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
         ErrorCode.TIMED_OUT: ErrorAnswer(504, "DEADLINE_EXCEEDED"),
+        ErrorCode.NEEDS_LARGER_WORKER: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
+        ErrorCode.INCOMPLETE: UNAVAILABLE,
+        ErrorCode.CANCELLED: CONFLICT,
         ErrorCode.BUSY: ErrorAnswer(503, "UNAVAILABLE", retry_after=2),
         ErrorCode.INTERNAL: INTERNAL,
     }

@@ -95,7 +95,11 @@ class Settings(BaseSettings):
     starts one itself."""
     secret_key: str = DEFAULT_SECRET
     auth: Literal["dev", "token"] = "dev"
-    engine: Literal["xprof"] = "xprof"
+    engine: Literal["xprof", "fast"] = "xprof"
+    shadow_fraction: float = Field(default=0.0, ge=0, le=1)
+    """With the fast engine: share of its answers that are made by XProf too, compared and counted."""
+    sandbox: Literal["strict", "standard", "reduced"] = "standard"
+    """What must hold around a conversion for a worker to serve; `docs/operations.md` says which layers."""
     environment: Literal["development", "production"] = "development"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -114,6 +118,24 @@ class Settings(BaseSettings):
     conversion_memory_bytes: int = Field(default=16 << 30, gt=0)
     conversions: int = Field(default=0, ge=0)
     """Conversions at once in one worker; 0: one per core that it may use."""
+    memory_bytes: int = Field(default=0, ge=0)
+    """What all conversions of one worker may use together; 0: four fifths of what the worker may use."""
+    large_workers: CommaSeparated = ()
+    """URLs of workers with more memory, asked when a profile does not fit into the others."""
+    prewarm: bool = True
+    """Whether attaching a session converts what its first page needs."""
+    prewarm_bytes: int = Field(default=2 << 30, ge=0)
+    """Largest session that is converted in advance."""
+    most_planes: int = Field(default=4096, gt=0)
+    most_device_planes: int = Field(default=256, gt=0)
+    """XProf starts a thread for each."""
+    most_lines: int = Field(default=1_000_000, gt=0)
+    most_events: int = Field(default=20_000_000, gt=0)
+    longest_name_bytes: int = Field(default=16 << 10, gt=0)
+    """XProf's search index takes quadratic time in the length of a name."""
+    most_modules: int = Field(default=50_000, gt=0)
+    unpacked_bytes: int = Field(default=2 << 30, gt=0)
+    """What a gzip-compressed profile may become."""
     request_seconds: float = Field(default=900.0, gt=0)
     """Longest time that the front end waits for a worker."""
 
