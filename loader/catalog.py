@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 
 from loader.errors import ErrorCode, LoaderError, raise_without_place
 from loader.storage.base import XPLANE_SUFFIX, Storage, StoredFile
@@ -30,11 +31,11 @@ class SessionFiles:
     """The hosts of one session as they were when listed.
 
     Attributes:
-        location: folder (or single file) of the session.
+        locations: folders (or single file) of the session; several when it was merged from several.
         hosts: sorted by host name.
     """
 
-    location: str
+    locations: tuple[str, ...]
     hosts: tuple[HostFile, ...]
 
     @property
@@ -70,23 +71,38 @@ def no_profile() -> LoaderError:
     )
 
 
-def list_session(storage: Storage, location: str) -> SessionFiles:
-    """Lists the hosts of a session folder, or of a single profile file.
+def list_session(storage: Storage, locations: tuple[str, ...]) -> SessionFiles:
+    """Lists the hosts of a session's folders, or of a single profile file.
+
+    A folder that is gone, or empty, doesn't hide the hosts in the others.
 
     Raises:
-        LoaderError: NOT_FOUND when the session has no profile file at all, and the storage's own errors; no
-            message names the place.
+        LoaderError: NOT_FOUND when the session has no profile file at all, MALFORMED when a host is in more
+            than one folder, and the storage's own errors; no message names the place.
     """
+    entries = [entry for location in locations for entry in _hosts_in(storage, location)]
+    if not entries:
+        raise no_profile()
+    entries.sort(key=lambda entry: entry.host)
+    for entry, following in pairwise(entries):
+        if entry.host == following.host:
+            raise LoaderError(
+                ErrorCode.MALFORMED,
+                f"Host “{entry.host}” is in more than one of the folders that this session was merged from, "
+                "and a session can't show the same host twice. Open the sessions themselves.",
+                entry.file.name,
+            )
+    return SessionFiles(locations, tuple(entries))
+
+
+def _hosts_in(storage: Storage, location: str) -> list[HostFile]:
     try:
         files = storage.list_files(location)
     except LoaderError as error:
         if error.code is ErrorCode.NOT_FOUND:
-            raise no_profile() from error
+            return []
         raise_without_place(error)
-    entries = [HostFile(host, file) for file in files if (host := host_of(file.name)) is not None]
-    if not entries:
-        raise no_profile()
-    return SessionFiles(location, tuple(sorted(entries, key=lambda entry: entry.host)))
+    return [HostFile(host, file) for file in files if (host := host_of(file.name)) is not None]
 
 
 def find_sessions(storage: Storage, location: str) -> list[str]:

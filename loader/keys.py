@@ -1,6 +1,6 @@
 """The one place that builds a cache key.
 
-A key names everything that an answer depends on: engine version, location, the exact hosts with their
+A key names everything that an answer depends on: engine version, locations, the exact hosts with their
 generations, tool, options. Two requests with the same key may share one answer; nothing else may.
 """
 
@@ -15,7 +15,7 @@ from loader.catalog import HostFile, digest_of
 from loader.engine.base import OptionValue
 from loader.tools import ArtifactKind
 
-_FORMAT = 2
+_FORMAT = 3
 """Raised whenever our own treatment of an answer changes, so that old answers are not found any more."""
 
 
@@ -24,14 +24,14 @@ class ToolRequest:
     """What is asked of a session.
 
     Attributes:
-        location: folder or file of the session.
+        locations: folders or single file of the session; nearly always one.
         tool: name in `loader.tools`.
         hosts: sorted names, or None for all hosts that the session has when the request is served.
         options: canonical options.
         as_csv: as a CSV table.
     """
 
-    location: str
+    locations: tuple[str, ...]
     tool: str
     hosts: tuple[str, ...] | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -49,7 +49,7 @@ def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile,
             "result",
             _FORMAT,
             engine_version,
-            request.location,
+            list(request.locations),
             digest_of(files),
             request.tool,
             dict(request.options),
@@ -59,10 +59,15 @@ def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile,
 
 
 def artifact_key(
-    engine_version: str, location: str, kind: ArtifactKind, files: tuple[HostFile, ...]
+    engine_version: str,
+    locations: tuple[str, ...],
+    kind: ArtifactKind,
+    files: tuple[HostFile, ...],
 ) -> str:
     """Key of an artifact set, 64 hex digits."""
-    return _hash(["artifact", _FORMAT, engine_version, location, kind.value, digest_of(files)])
+    return _hash(
+        ["artifact", _FORMAT, engine_version, list(locations), kind.value, digest_of(files)]
+    )
 
 
 def encoded_key(key: str, encoding: str) -> str:

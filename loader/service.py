@@ -57,7 +57,7 @@ def plan_for(session: SessionFiles, engine_version: str, request: ToolRequest) -
                 ErrorCode.NOT_FOUND, f"This session has no host called “{sorted(missing)[0]}”."
             )
     shared = (
-        artifact_key(engine_version, request.location, tool.artifact, files)
+        artifact_key(engine_version, request.locations, tool.artifact, files)
         if tool.artifact
         else None
     )
@@ -102,7 +102,7 @@ class ToolDataService:
             LoaderError: why there is none, in words.
         """
         for remaining in reversed(range(_TRIES_WHEN_SOURCE_CHANGES)):
-            session = list_session(self._storage, request.location)
+            session = list_session(self._storage, request.locations)
             plan = plan_for(session, self._converter.engine_version, request)
             try:
                 return Answered(plan.key, self._answer(plan))

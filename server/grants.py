@@ -36,7 +36,7 @@ class SessionGrant:
     """The right to look at one session.
 
     Attributes:
-        location: where the session's files lie.
+        locations: where the session's files lie.
         run_id: id of the session's run.
         session_id: the session's id; XProf's UI calls it the run.
         session_name: for people.
@@ -45,7 +45,7 @@ class SessionGrant:
         link: the share link, None for a signed-in person.
     """
 
-    location: str
+    locations: tuple[str, ...]
     run_id: str
     session_id: str
     session_name: str
@@ -79,7 +79,7 @@ def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
     if session is None:
         raise LinkEndedError(LinkEnd.REVOKED)
     return SessionGrant(
-        location=session.location,
+        locations=session.locations,
         run_id=session.run,
         session_id=session.id,
         session_name=session.display_name or session.id,

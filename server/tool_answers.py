@@ -51,7 +51,7 @@ def read_tool_request(
     options = canonical_options(tool, query)
     if tool.with_host and query.get("host"):
         options["host"] = ALL_HOSTS if hosts is None else hosts[0]
-    return ToolRequest(session.location, tool.name, hosts, options)
+    return ToolRequest(session.locations, tool.name, hosts, options)
 
 
 class ToolAnswers:
@@ -60,7 +60,7 @@ class ToolAnswers:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def list_session(self, location: str) -> SessionFiles:
+    async def list_session(self, locations: tuple[str, ...]) -> SessionFiles:
         """The session's hosts as they are now.
 
         Raises:
@@ -69,7 +69,7 @@ class ToolAnswers:
         return await anyio.to_thread.run_sync(
             list_session,
             self._services.storage,
-            location,
+            locations,
             limiter=self._services.threads.storage,
         )
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from loader.engine.base import OptionValue
 from loader.errors import ErrorCode, LoaderError
@@ -26,7 +27,7 @@ class ToolRequestBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    location: str
+    locations: Annotated[tuple[str, ...], Field(min_length=1)]
     tool: str
     hosts: tuple[str, ...] | None
     options: dict[str, OptionValue]
@@ -36,7 +37,7 @@ class ToolRequestBody(BaseModel):
     def of(cls, request: ToolRequest) -> ToolRequestBody:
         """For sending."""
         return cls(
-            location=request.location,
+            locations=request.locations,
             tool=request.tool,
             hosts=request.hosts,
             options=dict(request.options),
@@ -45,7 +46,7 @@ class ToolRequestBody(BaseModel):
 
     def to_request(self) -> ToolRequest:
         """As received."""
-        return ToolRequest(self.location, self.tool, self.hosts, self.options, self.as_csv)
+        return ToolRequest(self.locations, self.tool, self.hosts, self.options, self.as_csv)
 
 
 class ErrorBody(BaseModel):

@@ -165,7 +165,7 @@ class Workers:
         body = ToolRequestBody.of(request).model_dump()
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._first_answer(request.location, body)
+                return await self._first_answer("\n".join(request.locations), body)
         except (TimeoutError, httpx2.ReadTimeout) as problem:
             raise LoaderError(
                 ErrorCode.TIMED_OUT,
@@ -173,9 +173,9 @@ class Workers:
                 "has begun goes on.",
             ) from problem
 
-    async def _first_answer(self, location: str, body: dict[str, object]) -> WorkerAnswer:
+    async def _first_answer(self, session: str, body: dict[str, object]) -> WorkerAnswer:
         for attempt in range(_TRIES):
-            ranked = await self._addresses.ranked(location)
+            ranked = await self._addresses.ranked(session)
             if not ranked:
                 break
             url = ranked[0]

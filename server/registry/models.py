@@ -100,7 +100,10 @@ class SessionRow(Base):
     uid: Mapped[str] = mapped_column(ByteText, unique=True)
     display_name: Mapped[str] = mapped_column(ByteText)
     location: Mapped[str] = mapped_column(ByteText)
+    more_locations: Mapped[list[str]] = mapped_column(JSON, server_default="[]")
     expected_hosts: Mapped[int | None]
+    merged_from: Mapped[list[dict[str, str]]] = mapped_column(JSON, server_default="[]")
+    prewarm: Mapped[str] = mapped_column(ByteText, server_default="")
     creator: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
     updated: Mapped[datetime] = mapped_column(UtcTime)

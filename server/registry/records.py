@@ -54,6 +54,19 @@ class Run:
 
 
 @dataclass(frozen=True)
+class SessionOrigin:
+    """One of the sessions that a merged session was made of; it may have been deleted since.
+
+    Attributes:
+        id: its id in the same run, at that time.
+        uid: its identity.
+    """
+
+    id: str
+    uid: str
+
+
+@dataclass(frozen=True)
 class ProfilerSession:
     """A profile of one or many hosts that was attached to a run.
 
@@ -62,8 +75,10 @@ class ProfilerSession:
         uid: never used again, also when a session of the same id is attached later.
         run: id of the run.
         display_name: for people.
-        location: folder or single file of the profile, `gs://` or an absolute path.
+        locations: folders or single file of the profile, `gs://` or absolute paths; nearly always one.
         expected_hosts: how many hosts took part, if the client said so.
+        merged_from: the sessions whose folders this one shows together; empty for all but merged ones.
+        prewarm: how far converting in advance has come; empty when nobody asked for it.
         creator: name of the principal who attached it.
         created: UTC.
         updated: UTC.
@@ -74,8 +89,10 @@ class ProfilerSession:
     uid: str
     run: str
     display_name: str
-    location: str
+    locations: tuple[str, ...]
     expected_hosts: int | None
+    merged_from: tuple[SessionOrigin, ...]
+    prewarm: str
     creator: str
     created: datetime
     updated: datetime

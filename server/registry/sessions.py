@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from types import MappingProxyType
 from uuid import uuid4
@@ -21,7 +21,7 @@ from server.registry.errors import (
 )
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
-from server.registry.records import ProfilerSession, etag_of
+from server.registry.records import ProfilerSession, SessionOrigin, etag_of
 
 SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     {
@@ -39,9 +39,10 @@ class NewSession:
     """What a client says about a session that it attaches."""
 
     id: str
-    location: str
+    locations: tuple[str, ...]
     display_name: str
     expected_hosts: int | None = None
+    merged_from: tuple[SessionOrigin, ...] = ()
 
 
 def create_session(
@@ -59,8 +60,11 @@ def create_session(
                 id=new.id,
                 uid=str(uuid4()),
                 display_name=new.display_name,
-                location=new.location,
+                location=new.locations[0],
+                more_locations=list(new.locations[1:]),
                 expected_hosts=new.expected_hosts,
+                merged_from=[asdict(origin) for origin in new.merged_from],
+                prewarm="",
                 creator=creator,
                 created=now,
                 updated=now,
@@ -161,8 +165,10 @@ def _record(row: SessionRow, run_id: str) -> ProfilerSession:
         uid=row.uid,
         run=run_id,
         display_name=row.display_name,
-        location=row.location,
+        locations=(row.location, *row.more_locations),
         expected_hosts=row.expected_hosts,
+        merged_from=tuple(SessionOrigin(**origin) for origin in row.merged_from),
+        prewarm=row.prewarm,
         creator=row.creator,
         created=row.created,
         updated=row.updated,

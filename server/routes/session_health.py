@@ -40,7 +40,7 @@ async def get_health(
     """
     record = await run_in_threadpool(sessions.get_session, services.database, run, session)
     answers = ToolAnswers(services)
-    files = await answers.list_session(record.location)
-    found = await answers.read_json(files, ToolRequest(files.location, HEALTH))
+    files = await answers.list_session(record.locations)
+    found = await answers.read_json(files, ToolRequest(files.locations, HEALTH))
     hosts = _ROWS.validate_python(found)["hosts"]
     return SessionHealth(hosts=hosts, usable_hosts=sum(host.usable for host in hosts))

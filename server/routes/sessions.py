@@ -63,10 +63,10 @@ def attach_session(
     """
     runs.get_run(services.database, run)
     files = _only_session(services.storage, body.storage_folder_uri)
-    session_id = parameters.profiler_session_id or _own_name(files.location)
+    session_id = parameters.profiler_session_id or _own_name(files.locations[0])
     new = sessions.NewSession(
         id=session_id,
-        location=files.location,
+        locations=files.locations,
         display_name=body.display_name or session_id,
         expected_hosts=body.expected_hosts,
     )
@@ -110,7 +110,7 @@ def get_session(
     record = sessions.get_session(services.database, run, session)
     response.headers["ETag"] = f'"{record.etag}"'
     try:
-        files = list_session(services.storage, record.location)
+        files = list_session(services.storage, record.locations)
     except LoaderError as error:
         if error.code is ErrorCode.INTERNAL:
             raise
@@ -144,7 +144,7 @@ def to_resource(session: records.ProfilerSession) -> Session:
         create_time=session.created,
         update_time=session.updated,
         display_name=session.display_name,
-        storage_folder_uri=session.location,
+        storage_folder_uri=session.locations[0],
         expected_hosts=session.expected_hosts,
     )
 
@@ -185,7 +185,7 @@ def _only_session(storage: Storage, location: str) -> SessionFiles:
         ]
         message = f"There are {len(found)} sessions at this location; name one of them."
         raise ApiError(INVALID, message, details)
-    return list_session(storage, found[0])
+    return list_session(storage, (found[0],))
 
 
 def _own_name(location: str) -> str:

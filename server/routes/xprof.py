@@ -92,7 +92,7 @@ async def hosts(grant: Grant, request: Request, services: ServicesDependency) ->
     """The host menu of a tool; empty rather than an error, which would stop XProf's UI for good."""
     try:
         tool = tool_named(first_values(request).get("tag", ""))
-        session = await ToolAnswers(services).list_session(grant.location)
+        session = await ToolAnswers(services).list_session(grant.locations)
     except LoaderError:
         return _small_json([])
     return _small_json([{"hostname": host} for host in host_menu(tool, session.host_names)])
@@ -114,8 +114,8 @@ async def _own_tool(
     grant: SessionGrant, request: Request, services: Services, tool: str
 ) -> Response:
     answers = ToolAnswers(services)
-    session = await answers.list_session(grant.location)
-    return await answers.respond(request, session, ToolRequest(session.location, tool))
+    session = await answers.list_session(grant.locations)
+    return await answers.respond(request, session, ToolRequest(session.locations, tool))
 
 
 @router.api_route("/data", methods=METHODS)
@@ -148,7 +148,7 @@ async def _tool_data(
     grant: SessionGrant, request: Request, services: Services, query: Mapping[str, str]
 ) -> Response:
     answers = ToolAnswers(services)
-    session = await answers.list_session(grant.location)
+    session = await answers.list_session(grant.locations)
     tool_request = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
     return await answers.respond(request, session, tool_request)
 
@@ -158,7 +158,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     """A tool's table as a CSV file."""
     query = first_values(request)
     answers = ToolAnswers(services)
-    session = await answers.list_session(grant.location)
+    session = await answers.list_session(grant.locations)
     asked = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
     as_table = replace(asked, as_csv=True)
     name = _UNSAFE_IN_FILE_NAME.sub("_", f"{asked.tool}_{grant.session_id}_{query.get('host', '')}")
@@ -170,8 +170,8 @@ async def status(grant: Grant, services: ServicesDependency) -> Response:
     """What can be seen of this session, and why not the rest; always answers 200."""
     answers = ToolAnswers(services)
     try:
-        session = await answers.list_session(grant.location)
-        health = await answers.read_json(session, ToolRequest(session.location, HEALTH))
+        session = await answers.list_session(grant.locations)
+        health = await answers.read_json(session, ToolRequest(session.locations, HEALTH))
     except LoaderError as error:
         problem = {"host": None, "file": error.file, "reason": error.code, "message": error.message}
         return _small_json({"state": "problem", "hosts": [], "problems": [problem]})
@@ -213,7 +213,7 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         return await run_in_threadpool(static_response, services, request, name)
     try:
-        session = await ToolAnswers(services).list_session(grant.location)
+        session = await ToolAnswers(services).list_session(grant.locations)
     except LoaderError as error:
         return problem_response(error)
     if request.method == "GET" and grant.link is not None:

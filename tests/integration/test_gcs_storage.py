@@ -136,7 +136,7 @@ def test_a_session_is_found_below_a_root_as_in_production(
     gcs_emulator.upload(bucket, f"{base}/ALL_HOSTS.op_stats_v2.pb", b"forged")
     storage = open_storage([f"gs://{bucket}/logs"])
     (location,) = find_sessions(storage, f"gs://{bucket}/logs/run 1")
-    session = list_session(storage, location)
+    session = list_session(storage, (location,))
     assert session.host_names == ("w-0", "w-1")
     storage.download(session.hosts[1].file, tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == b"w-1"

@@ -35,7 +35,7 @@ def make_run(database: Database, run_id: str, now: datetime = NOW) -> None:
 
 
 def attach(database: Database, run: str, session: str) -> None:
-    new = sessions.NewSession(session, f"/profiles/{session}", session)
+    new = sessions.NewSession(session, (f"/profiles/{session}",), session)
     sessions.create_session(database, run, new, creator="me", now=NOW)
 
 

@@ -126,7 +126,7 @@ def test_a_stopped_worker_ends_its_conversion_and_removes_its_directory(
         },
         only="worker",
     )
-    body = ToolRequestBody.of(ToolRequest(str(demo_session), "trace_viewer@", None, {}))
+    body = ToolRequestBody.of(ToolRequest((str(demo_session),), "trace_viewer@", None, {}))
     request = urllib.request.Request(
         worker.url + TOOL_DATA_PATH,
         body.model_dump_json().encode(),

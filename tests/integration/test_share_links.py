@@ -43,7 +43,7 @@ def store(database: Database) -> SqlLinkStore:
 
 def make_session(database: Database) -> None:
     runs.create_run(database, "r", runs.RunChanges(), creator="me", now=NOW)
-    new = sessions.NewSession("s", "/profiles/s", "s")
+    new = sessions.NewSession("s", ("/profiles/s",), "s")
     sessions.create_session(database, "r", new, creator="me", now=NOW)
 
 
@@ -102,7 +102,7 @@ def test_a_link_ends_with_its_session_and_never_opens_the_next(
         make_session(database)
     else:
         sessions.delete_session(database, "r", "s", etag=None, now=NOW)
-        new = sessions.NewSession("s", "/profiles/other", "s")
+        new = sessions.NewSession("s", ("/profiles/other",), "s")
         sessions.create_session(database, "r", new, creator="me", now=NOW)
     assert resolve(store, token, NOW) == Revoked()
     assert store.get_link(link.id).revoked == NOW

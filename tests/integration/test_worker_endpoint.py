@@ -33,7 +33,7 @@ def authorized() -> dict[str, str]:
 
 def body(session: Path, **changed: object) -> dict[str, object]:
     whole: dict[str, object] = {
-        "location": str(session),
+        "locations": [str(session)],
         "tool": "overview_page",
         "hosts": None,
         "options": {},
@@ -46,7 +46,11 @@ def body(session: Path, **changed: object) -> dict[str, object]:
 def test_strangers_get_401_whatever_they_send(
     worker: httpx2.Client, small_session: Path, sent: str
 ) -> None:
-    bodies = [json.dumps(body(small_session)).encode(), b"{", b'{"location": "' + b"x" * 5_000_000]
+    bodies = [
+        json.dumps(body(small_session)).encode(),
+        b"{",
+        b'{"locations": ["' + b"x" * 5_000_000,
+    ]
     answers = [
         worker.post(TOOL_DATA_PATH, content=content, headers={"Authorization": sent})
         for content in bodies
@@ -61,12 +65,12 @@ def test_strangers_get_401_whatever_they_send(
         b"",
         b"[]",
         b"{",
-        b'{"location": "\\ud800", "tool": "x", "hosts": null, "options": {}, "as_csv": false}',
-        b'{"location": "/", "tool": "x", "hosts": ["\\ud800"], "options": {}, "as_csv": false}',
-        b'{"location": "/", "tool": "x", "hosts": null, "options": {"a": NaN}, "as_csv": false}',
-        b'{"location": "/", "tool": "x", "hosts": null, "options": {"a": 1e999}, "as_csv": false}',
-        b'{"location": "/", "tool": "x", "hosts": null, "options": {}, "as_csv": false, "more": 1}',
-        b'{"location": "' + b"secret" * 400_000,
+        b'{"locations": ["\\ud800"], "tool": "x", "hosts": null, "options": {}, "as_csv": false}',
+        b'{"locations": ["/"], "tool": "x", "hosts": ["\\ud800"], "options": {}, "as_csv": false}',
+        b'{"locations": ["/"], "tool": "x", "hosts": null, "options": {"a": NaN}, "as_csv": false}',
+        b'{"locations": ["/"], "tool": "x", "hosts": null, "options": {"a": 1e999}, "as_csv": false}',
+        b'{"locations": ["/"], "tool": "x", "hosts": null, "options": {}, "as_csv": false, "more": 1}',
+        b'{"locations": ["' + b"secret" * 400_000,
     ],
 )
 def test_nonsense_of_a_front_end_is_400_and_not_repeated(
@@ -86,8 +90,8 @@ def test_only_the_roots_and_known_tools(worker: httpx2.Client, small_session: Pa
         return answer.status_code, "" if answer.status_code == 200 else answer.json()["code"]
 
     assert ask() == (200, "")
-    assert ask(location="/etc") == (403, "permission_denied")
-    assert ask(location=f"{small_session}/../..") == (403, "permission_denied")
+    assert ask(locations=["/etc"]) == (403, "permission_denied")
+    assert ask(locations=[f"{small_session}/../.."]) == (403, "permission_denied")
     assert ask(tool="no_such_tool") == (404, "not_found")
     assert ask(hosts=["../../etc/passwd"]) == (404, "not_found")
 

@@ -14,7 +14,7 @@ def host(name: str, generation: str = "1", size: int = 10) -> HostFile:
     )
 
 
-REQUEST = ToolRequest("/r/s", "trace_viewer@", None, {"resolution": 8000, "full_dma": False})
+REQUEST = ToolRequest(("/r/s",), "trace_viewer@", None, {"resolution": 8000, "full_dma": False})
 FILES = (host("a"), host("b"))
 
 
@@ -24,7 +24,7 @@ def test_everything_an_answer_depends_on_changes_the_key() -> None:
         result_key("xprof-2", REQUEST, FILES),
         result_key("xprof-1", replace(REQUEST, tool="op_profile"), FILES),
         result_key("xprof-1", replace(REQUEST, options={"resolution": 8001}), FILES),
-        result_key("xprof-1", replace(REQUEST, location="/r/t"), FILES),
+        result_key("xprof-1", replace(REQUEST, locations=("/r/t",)), FILES),
         result_key("xprof-1", replace(REQUEST, as_csv=True), FILES),
         result_key("xprof-1", REQUEST, (host("a"),)),
         result_key("xprof-1", REQUEST, (host("a"), host("b", generation="2"))),
@@ -43,6 +43,6 @@ def test_the_same_question_has_one_key() -> None:
 
 def test_names_cannot_be_shifted_into_each_other() -> None:
     assert result_key("x", REQUEST, (host("a,1"),)) != result_key("x", REQUEST, (host("a", ",11"),))
-    assert artifact_key("x", "/r", ArtifactKind.TRACE, FILES) != artifact_key(
-        "x", "/r", ArtifactKind.OP_STATS, FILES
+    assert artifact_key("x", ("/r",), ArtifactKind.TRACE, FILES) != artifact_key(
+        "x", ("/r",), ArtifactKind.OP_STATS, FILES
     )

@@ -94,7 +94,7 @@ class Bench:
         )
 
     def request(self, tool: str = "hlo_stats", hosts: tuple[str, ...] | None = None) -> ToolRequest:
-        return ToolRequest(str(self.session), tool, hosts)
+        return ToolRequest((str(self.session),), tool, hosts)
 
     def write(self, host: str, content: bytes) -> None:
         (self.session / f"{host}.xplane.pb").write_bytes(content)

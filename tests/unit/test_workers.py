@@ -16,7 +16,7 @@ from loader.keys import ToolRequest
 from loader.results import ResultHeader
 from server.workers import WorkerAddresses, Workers
 
-REQUEST = ToolRequest("gs://bucket/runs/r", "overview_page", None, {})
+REQUEST = ToolRequest(("gs://bucket/runs/r",), "overview_page", None, {})
 BODY = b"a zstd body, opaque here"
 HEADER = ResultHeader("application/json", len(BODY), 1000, ("one warning",))
 Result = TypeVar("Result")
@@ -84,7 +84,7 @@ class Setup:
         self.retries += 1
 
     async def rank(self) -> tuple[Server, Server]:
-        first, second = await self.addresses.ranked(REQUEST.location)
+        first, second = await self.addresses.ranked(REQUEST.locations[0])
         return self.servers[first], self.servers[second]
 
 
