@@ -6,9 +6,11 @@ it converted. The freshness of an answer is in its key; nothing is invalidated.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from loader.admission import Urgency
 from loader.artifacts import ArtifactStore
 from loader.catalog import SessionFiles, list_session
 from loader.conversion import Converter, Plan
@@ -95,8 +97,20 @@ class ToolDataService:
         self._retention = retention
         self._flights = Flights()
 
-    def get(self, request: ToolRequest) -> Answered:
+    def get(
+        self,
+        request: ToolRequest,
+        urgency: Urgency = Urgency.PERSON,
+        cancelled: threading.Event | None = None,
+        is_large: bool = False,
+    ) -> Answered:
         """The answer, made now if nobody has made it yet.
+
+        Args:
+            request: what is asked.
+            urgency: for whom.
+            cancelled: set when whoever asked in advance does not want the answer any more.
+            is_large: whether this worker is asked because another one had too little memory.
 
         Raises:
             LoaderError: why there is none, in words.

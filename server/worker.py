@@ -27,6 +27,8 @@ from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
 from loader.inspect import inspect_profile
 from loader.keys import ToolRequest
+from loader.progress import DirectoryProgress, ProgressBoard
+from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import (
     DirectoryResults,
@@ -57,6 +59,8 @@ from server.worker_protocol import (
     worker_credential,
 )
 
+PROGRESS_FOLDER = "progress"
+"""In the data directory, which a front end on the same machine shares."""
 _WAITING_REQUESTS = 512
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
 _FAULT = LoaderError(
@@ -79,16 +83,33 @@ class WorkerParts:
         self.scratch.close()
 
 
-def open_shared(settings: Settings) -> tuple[ResultStore, Leases]:
-    """Results in the directory on this machine, in front of Redis when there is one; leases in Redis, too.
+@dataclass(frozen=True)
+class Shared:
+    """What workers and front ends have in common.
 
-    Both use one connection and one guard, so that a stopped Redis is noticed once.
+    Attributes:
+        results: finished answers.
+        leases: who makes which answer.
+        progress: how far the work on an answer is.
+    """
+
+    results: ResultStore
+    leases: Leases
+    progress: ProgressBoard
+
+
+def open_shared(settings: Settings) -> Shared:
+    """Results in the directory on this machine, in front of Redis when there is one; the rest in Redis, too.
+
+    All use one connection and one guard, so that a stopped Redis is noticed once.
     """
     near = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
     if not settings.redis_url:
-        return near, ProcessLeases()
+        board = DirectoryProgress(settings.data_dir / PROGRESS_FOLDER)
+        return Shared(near, ProcessLeases(), board)
     client, guard = connect(settings.redis_url), RedisGuard()
-    return TieredResults(near, RedisResults(client, guard)), RedisLeases(client, guard)
+    results = TieredResults(near, RedisResults(client, guard))
+    return Shared(results, RedisLeases(client, guard), RedisProgress(client, guard))
 
 
 def open_artifacts(settings: Settings) -> ArtifactStore:
@@ -121,7 +142,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     check_pinned()
     storage = open_storage(settings.storage_roots)
     artifacts = open_artifacts(settings)
-    results, leases = open_shared(settings)
+    shared = open_shared(settings)
     engine = XprofEngine()
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
     converter = Converter(
@@ -136,9 +157,9 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     )
     service = ToolDataService(
         storage=storage,
-        results=results,
+        results=shared.results,
         artifacts=artifacts,
-        leases=leases,
+        leases=shared.leases,
         converter=converter,
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
     )

@@ -12,6 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from loader.admission import Urgency
 from loader.engine.base import OptionValue
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
@@ -23,7 +24,12 @@ CONTENT_TYPE = "application/vnd.xprof-hub.result"
 
 
 class ToolRequestBody(BaseModel):
-    """A `ToolRequest` on the wire."""
+    """A `ToolRequest` on the wire, and how it is asked.
+
+    Attributes:
+        urgency: for whom the answer is.
+        is_large: whether the worker is asked because another one had too little memory or time.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -32,9 +38,13 @@ class ToolRequestBody(BaseModel):
     hosts: tuple[str, ...] | None
     options: dict[str, OptionValue]
     as_csv: bool
+    urgency: Urgency = Urgency.PERSON
+    is_large: bool = False
 
     @classmethod
-    def of(cls, request: ToolRequest) -> ToolRequestBody:
+    def of(
+        cls, request: ToolRequest, urgency: Urgency = Urgency.PERSON, is_large: bool = False
+    ) -> ToolRequestBody:
         """For sending."""
         return cls(
             locations=request.locations,
@@ -42,6 +52,8 @@ class ToolRequestBody(BaseModel):
             hosts=request.hosts,
             options=dict(request.options),
             as_csv=request.as_csv,
+            urgency=urgency,
+            is_large=is_large,
         )
 
     def to_request(self) -> ToolRequest:

@@ -77,6 +77,13 @@ class Converted:
     peak_memory_bytes: int
 
 
+class StopSignal(Protocol):
+    """Says whether work should end now; a `threading.Event` is one."""
+
+    def is_set(self) -> bool:
+        """Whether nobody needs the work any more."""
+
+
 class Engine(Protocol):
     """A converter. Thread-safe: several jobs may run at once, each in its own process."""
 
@@ -84,11 +91,16 @@ class Engine(Protocol):
     def version(self) -> str:
         """Name and version, part of every cache key, e.g. `xprof-2.24.2`."""
 
-    def convert(self, job: Job, limits: Limits) -> Converted:
+    def convert(self, job: Job, limits: Limits, cancelled: StopSignal | None = None) -> Converted:
         """Runs the job to its end.
 
+        Args:
+            job: what to do.
+            limits: what it may use.
+            cancelled: looked at often; once it is set the job's child is ended.
+
         Raises:
-            LoaderError: ENGINE_REFUSED, ENGINE_CRASHED, OUT_OF_MEMORY, TIMED_OUT, or INTERNAL.
+            LoaderError: ENGINE_REFUSED, ENGINE_CRASHED, OUT_OF_MEMORY, TIMED_OUT, CANCELLED, or INTERNAL.
         """
 
     def close(self) -> None:

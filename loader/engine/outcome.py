@@ -60,7 +60,9 @@ def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
 
 def _explain_end(tool: str, limits: Limits, end: ChildEnd) -> LoaderError:
     """Why a child without a usable report ended."""
-    if end.ended_by in {EndedBy.CANCELLED, EndedBy.NOT_STARTED}:
+    if end.ended_by is EndedBy.CANCELLED:
+        return LoaderError(ErrorCode.CANCELLED, f"Nobody waits for {tool} any more.")
+    if end.ended_by is EndedBy.NOT_STARTED:
         return LoaderError(ErrorCode.INTERNAL, f"The conversion for {tool} was stopped. Try again.")
     if end.ended_by is EndedBy.TIME or end.signal == signal.SIGXCPU:
         return _timed_out(tool, limits)

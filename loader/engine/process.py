@@ -11,10 +11,11 @@ import logging
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 
-from loader.engine.base import Job, Limits
+from loader.engine.base import Job, Limits, StopSignal
 from loader.engine.messages import ChildEnd, Request, decode_end, encode, encode_request
 from loader.engine.sandbox import Layer, clean_environment, layers_from_json
 from loader.errors import ErrorCode, LoaderError
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 _START_SECONDS = 60.0
 _GRACE_SECONDS = 30.0
 """How much longer than a job's own limit the zygote may stay silent before it counts as stuck."""
+_LOOK_SECONDS = 0.1
+"""How often a waiting caller looks whether its job is still wanted."""
 _CLOSE_SECONDS = 5.0
 
 
@@ -68,22 +71,29 @@ class ZygoteProcess:
                 ErrorCode.INTERNAL, "The XProf engine did not start in time. Try again."
             ) from error
 
-    def run(self, job: Job, limits: Limits) -> ChildEnd:
-        """Has the job done; waits for its end.
+    def run(self, job: Job, limits: Limits, cancelled: StopSignal | None = None) -> ChildEnd:
+        """Has the job done; waits for its end, also for that of a job that was cancelled.
 
         Raises:
             LoaderError: INTERNAL, the zygote is gone.
         """
         self.layers()
         number, future = self._submit(job, limits)
+        give_up = time.monotonic() + limits.seconds + _GRACE_SECONDS
+        is_told = False
         try:
-            return future.result(limits.seconds + _GRACE_SECONDS)
-        except TimeoutError as error:
-            self.kill()
-            raise _gone() from error
+            while (left := give_up - time.monotonic()) > 0:
+                done, _ = wait([future], min(left, _LOOK_SECONDS) if cancelled else left)
+                if done:
+                    return future.result()
+                if cancelled and cancelled.is_set() and not is_told:
+                    self._send(encode("cancel", {"number": number}))
+                    is_told = True
         finally:
             if not future.done():
                 self._send(encode("cancel", {"number": number}))
+        self.kill()
+        raise _gone()
 
     def _submit(self, job: Job, limits: Limits) -> tuple[int, Future[ChildEnd]]:
         future: Future[ChildEnd] = Future()

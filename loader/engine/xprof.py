@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from loader.engine import sandbox
-from loader.engine.base import XPROF_VERSION, Converted, Job, Limits
+from loader.engine.base import XPROF_VERSION, Converted, Job, Limits, StopSignal
 from loader.engine.outcome import explain, read_report
 from loader.engine.process import ZygoteProcess
 from loader.engine.produced import ANSWER_FILE, is_plain_file
@@ -104,7 +104,7 @@ class XprofEngine:
         zygote = self._zygote
         return zygote.pid if zygote is not None and zygote.alive else None
 
-    def convert(self, job: Job, limits: Limits) -> Converted:
+    def convert(self, job: Job, limits: Limits, cancelled: StopSignal | None = None) -> Converted:
         """Runs the job to its end.
 
         Raises:
@@ -113,7 +113,7 @@ class XprofEngine:
         """
         check_job(job)
         with self._slot(limits):
-            end = self._living().run(job, limits)
+            end = self._living().run(job, limits, cancelled)
         problem = explain(job, limits, end)
         if problem is not None:
             logger.info(

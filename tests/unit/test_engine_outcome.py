@@ -48,7 +48,7 @@ def code_of(end: ChildEnd) -> ErrorCode | None:
             ChildEnd(EndedBy.ITSELF, signal=signal.SIGKILL, peak_memory_bytes=2 << 30),
             ErrorCode.OUT_OF_MEMORY,
         ),
-        (ChildEnd(EndedBy.CANCELLED, signal=signal.SIGKILL), ErrorCode.INTERNAL),
+        (ChildEnd(EndedBy.CANCELLED, signal=signal.SIGKILL), ErrorCode.CANCELLED),
         (ChildEnd(EndedBy.NOT_STARTED), ErrorCode.INTERNAL),
     ],
 )

@@ -18,7 +18,7 @@ import zstandard
 
 from loader.artifacts import DirectoryArtifacts
 from loader.conversion import ConversionRecord, Converter
-from loader.engine.base import Converted, Job, Limits
+from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import ProcessLeases
 from loader.keys import ToolRequest
@@ -41,7 +41,9 @@ class StandInEngine:
     fail: Callable[[Job], LoaderError | None] = lambda job: None
     gate: threading.Event | None = None
 
-    def convert(self, job: Job, _limits: Limits) -> Converted:
+    def convert(
+        self, job: Job, _limits: Limits, cancelled: StopSignal | None = None
+    ) -> Converted:
         self.jobs.append(job)
         if self.gate is not None:
             assert self.gate.wait(20)
