@@ -23,6 +23,7 @@ from loader.catalog import HostFile
 from loader.engine.base import Converted, Engine, Job, Limits
 from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
+from loader.inspect import Inspection
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
 from loader.storage.base import XPLANE_SUFFIX, StoredFile
@@ -37,8 +38,8 @@ _ZSTD_LEVEL = 9
 Keep = Callable[[ResultHeader, Path], None]
 """Given the header and the zstd body of an answer; the body's file is gone afterwards."""
 
-Inspect = Callable[[Path, StoredFile], tuple[str, ...]]
-"""Looks a downloaded profile over; answers with warnings, raises `LoaderError` when it can't be used."""
+Inspect = Callable[[Path, StoredFile], Inspection]
+"""Looks a downloaded profile over; raises `LoaderError` when it can't be used."""
 
 
 class Workspace(Protocol):
@@ -180,7 +181,7 @@ class Converter:
         problems: list[LoaderError] = []
         for entry, path in zip(plan.files, paths, strict=True):
             try:
-                warnings += self._inspect(path, entry.file)
+                warnings += self._inspect(path, entry.file).warnings
                 place(path, directory / f"{_usable_name(entry)}{XPLANE_SUFFIX}")
                 hosts.append(entry.host)
             except LoaderError as problem:
@@ -267,7 +268,7 @@ class Converter:
             "size": entry.file.size,
         }
         try:
-            warnings = self._inspect(path, entry.file)
+            found = self._inspect(path, entry.file)
             _usable_name(entry)
         except LoaderError as problem:
             return {
@@ -276,7 +277,14 @@ class Converter:
                 "reason": problem.code.value,
                 "message": problem.message,
             }
-        return {**row, "usable": True, "warnings": list(warnings)}
+        return {
+            **row,
+            "usable": True,
+            "warnings": list(found.warnings),
+            "startNs": found.start_ns,
+            "stopNs": found.stop_ns,
+            "hostnames": list(found.hostnames),
+        }
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from loader.engine.xprof import XprofEngine, check_pinned
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
-from loader.inspect import inspect_profile
+from loader.inspect import Inspection, inspect_profile
 from loader.keys import ToolRequest
 from loader.progress import DirectoryProgress, ProgressBoard
 from loader.redis_progress import RedisProgress
@@ -166,8 +166,8 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     return WorkerParts(service, engine, scratch)
 
 
-def _inspect(path: Path, file: StoredFile) -> tuple[str, ...]:
-    return inspect_profile(path, file.name).warnings
+def _inspect(path: Path, file: StoredFile) -> Inspection:
+    return inspect_profile(path, file.name)
 
 
 def create_worker_app(settings: Settings) -> FastAPI:

@@ -21,6 +21,7 @@ from loader.conversion import ConversionRecord, Converter
 from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import ProcessLeases
+from loader.inspect import Inspection
 from loader.keys import ToolRequest
 from loader.results import DirectoryResults
 from loader.scratch import Scratch
@@ -102,10 +103,20 @@ class Bench:
         (self.session / f"{host}.xplane.pb").write_bytes(content)
 
 
-def inspect(path: Path, file: StoredFile) -> tuple[str, ...]:
+def inspect(path: Path, file: StoredFile) -> Inspection:
     if path.read_bytes().startswith(b"bad"):
         raise LoaderError(ErrorCode.MALFORMED, "it ends too early", file.name)
-    return ("odd clock",) if path.read_bytes().startswith(b"odd") else ()
+    return Inspection(
+        planes=1,
+        device_planes=0,
+        lines=1,
+        longest_name=1,
+        modules=(),
+        hostnames=("vm-0", "vm-1"),
+        start_ns=1000,
+        stop_ns=2500,
+        warnings=("odd clock",) if path.read_bytes().startswith(b"odd") else (),
+    )
 
 
 def produced(directory: Path, _hosts: Sequence[str]) -> list[Path]:
@@ -322,6 +333,8 @@ def test_health_needs_no_engine(bench: Bench) -> None:
     hosts = {row["host"]: row for row in json.loads(body)["hosts"]}
     assert engine.jobs == []
     assert hosts["a"]["usable"] is True
+    assert (hosts["a"]["startNs"], hosts["a"]["stopNs"]) == (1000, 2500)
+    assert hosts["a"]["hostnames"] == ["vm-0", "vm-1"]
     assert (hosts["b"]["usable"], hosts["b"]["reason"]) == (False, "malformed")
     assert hosts["c"]["warnings"] == ["odd clock"]
 
