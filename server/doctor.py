@@ -9,11 +9,12 @@ import redis
 import typer
 from sqlalchemy.exc import SQLAlchemyError
 
-from loader.engine.sandbox import available_layers
+from loader.engine.sandbox import REQUIREMENTS, available_layers, mode_of, unmet
 from loader.engine.xprof import check_pinned
 from loader.errors import LoaderError
 from loader.redis_results import connect
 from loader.storage.roots import open_storage
+from server.readiness import advice
 from server.registry.database import Database
 from server.settings import DATABASE_FILE, Settings
 
@@ -41,8 +42,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
         for problem in settings.problems_in_production():
             yield Finding("settings", False, problem)
     yield _check("engine", check_pinned, (RuntimeError,))
-    for layer in available_layers():
-        yield Finding(f"sandbox {layer.name}", layer.holds, layer.detail or "holds")
+    yield from _examine_sandbox(settings.sandbox)
     yield _check(
         "database",
         lambda: _ping_database(settings),
@@ -58,6 +58,24 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
     for root in settings.storage_roots:
         yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
+
+
+def _examine_sandbox(mode: str) -> Iterator[Finding]:
+    """Each layer, a missing one bad only when the mode demands it, and what the mode comes to here."""
+    layers = available_layers()
+    lacking = unmet(REQUIREMENTS[mode], {layer.name for layer in layers if layer.holds})
+    wanted = {name for requirement in lacking for name in requirement.split("|")}
+    for layer in layers:
+        need = "" if layer.name in wanted else f", which {mode} does not need here"
+        remark = "holds" if layer.holds else f"does not hold{need}: {layer.detail}"
+        yield Finding(f"sandbox {layer.name}", layer.holds or layer.name not in wanted, remark)
+    strictest = f"this machine can hold {mode_of(layers)}"
+    if lacking:
+        yield Finding(f"sandbox mode {mode}", False, f"not met: {strictest}. {advice(layers)}")
+    elif mode == "reduced":
+        yield Finding("sandbox mode reduced", True, f"anything is accepted; {strictest}")
+    else:
+        yield Finding(f"sandbox mode {mode}", True, f"met; {strictest}")
 
 
 def _ping_database(settings: Settings) -> None:

@@ -1,8 +1,13 @@
-"""Whether a worker's engine can take jobs: started at the worker's start, asked again by every `/readyz`."""
+"""Whether a worker's engine may and can take jobs: asked at the worker's start and by every `/readyz`.
+
+A worker whose sandbox is weaker than the setting demands does not start. One whose engine can't be loaded
+starts and is not ready.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Protocol
 
 import anyio
@@ -10,7 +15,7 @@ import anyio.to_thread
 from fastapi import Response
 from fastapi.responses import JSONResponse
 
-from loader.engine.sandbox import Layer
+from loader.engine.sandbox import REQUIREMENTS, Layer, mode_of, unmet, why_unmet
 from loader.errors import LoaderError
 
 ENGINE_FAILED = "engine"
@@ -18,6 +23,10 @@ ENGINE_FAILED = "engine"
 _PROBE_SECONDS = 2.0
 _PROBES = 2
 logger = logging.getLogger(__name__)
+
+
+class SandboxMissingError(RuntimeError):
+    """This machine can't confine conversions as the setting demands; the message says what to do."""
 
 
 class LayeredEngine(Protocol):
@@ -31,23 +40,59 @@ class LayeredEngine(Protocol):
         """
 
 
-class Readiness:
-    """Starts an engine and says whether it runs."""
+def shortcomings(mode: str, layers: Sequence[Layer]) -> list[str]:
+    """What keeps these layers from being enough for a mode, requirement by requirement."""
+    held = {layer.name for layer in layers if layer.holds}
+    return [why_unmet(requirement, layers) for requirement in unmet(REQUIREMENTS[mode], held)]
 
-    def __init__(self, engine: LayeredEngine) -> None:
+
+def advice(layers: Sequence[Layer]) -> str:
+    """What to set on a machine whose layers are not enough for the mode."""
+    possible = mode_of(layers)
+    risk = " That is for profiles that you trust only." if possible == "reduced" else ""
+    return (
+        f"Run the worker where these layers hold, or set XPROF_HUB_SANDBOX={possible} to serve without them."
+        f"{risk} docs/operations.md, “Sandbox”, says what each keeps out."
+    )
+
+
+class Readiness:
+    """Starts an engine and says whether it runs, in the sandbox that the mode demands."""
+
+    def __init__(self, engine: LayeredEngine, mode: str) -> None:
+        """Starts nothing yet.
+
+        Args:
+            engine: what converts.
+            mode: one of `loader.engine.sandbox.REQUIREMENTS`.
+        """
         self._engine = engine
+        self._mode = mode
         self._probes = anyio.CapacityLimiter(_PROBES)
 
     def start(self) -> None:
         """Starts the engine, which takes a second or two, and logs which layers of its sandbox are missing.
 
         An engine that can't be started is only logged: the worker lives and is not ready.
+
+        Raises:
+            SandboxMissingError: the sandbox is weaker than the mode demands.
         """
         try:
             layers = self._engine.layers()
         except LoaderError as problem:
             logger.error("the engine did not start: %s", problem.message)
             return
+        if lacking := shortcomings(self._mode, layers):
+            raise SandboxMissingError(
+                f"This machine can't confine conversions as XPROF_HUB_SANDBOX={self._mode} demands. Missing: "
+                f"{'; '.join(lacking)}. {advice(layers)}"
+            )
+        if shortcomings("standard", layers):
+            logger.warning(
+                "XPROF_HUB_SANDBOX=reduced: a profile that takes over XProf may read and change what this "
+                "process may. Serve only profiles that you trust."
+            )
         for layer in layers:
             if not layer.holds:
                 logger.warning(
@@ -71,7 +116,9 @@ class Readiness:
 
     def _problem(self) -> str | None:
         try:
-            self._engine.layers()
+            layers = self._engine.layers()
         except LoaderError as problem:
             return problem.message
-        return None
+        # An engine that was started again has tried them again.
+        lacking = shortcomings(self._mode, layers)
+        return f"The sandbox does not hold: {'; '.join(lacking)}." if lacking else None

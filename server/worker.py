@@ -21,6 +21,7 @@ from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
 from loader.engine.base import Limits
 from loader.engine.produced import produced_files
+from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import Leases, ProcessLeases, RedisLeases
@@ -47,7 +48,7 @@ from server.limited_body import BodyTooLargeError, read_limited_body
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import Observe
-from server.readiness import Readiness
+from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
 from server.streams import ClosingResponse
 from server.worker_protocol import (
@@ -143,7 +144,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     storage = open_storage(settings.storage_roots)
     artifacts = open_artifacts(settings)
     shared = open_shared(settings)
-    engine = XprofEngine()
+    engine = XprofEngine(required_layers=REQUIREMENTS[settings.sandbox])
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
     converter = Converter(
         engine=engine,
@@ -171,14 +172,24 @@ def _inspect(path: Path, file: StoredFile) -> Inspection:
 
 
 def create_worker_app(settings: Settings) -> FastAPI:
-    """The worker's HTTP application."""
+    """The worker's HTTP application, with an engine that has started or said why it can't.
+
+    Raises:
+        SandboxMissingError: this machine can't confine conversions as the settings demand.
+        RuntimeError: the installed xprof is not the pinned one.
+        LoaderError: a storage root or the cache root can't be used.
+    """
     metrics = Metrics()
     parts = build_parts(settings, metrics)
-    readiness = Readiness(parts.engine)
+    readiness = Readiness(parts.engine, settings.sandbox)
+    try:
+        readiness.start()
+    except SandboxMissingError:
+        parts.close()
+        raise
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        await anyio.to_thread.run_sync(readiness.start)
         yield
         await anyio.to_thread.run_sync(parts.close)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from loader.engine import steps
 from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, Report
-from loader.engine.sandbox import Cage, harden
+from loader.engine.sandbox import LAYERS, Cage, harden, unmet
 from loader.errors import ErrorCode
 
 _REPORT_FD = 3
@@ -34,7 +34,7 @@ class Assignment:
         limits: of the conversion.
         uid: user to become, or None.
         parent: process id of the zygote.
-        required: names of sandbox layers without which nothing is converted.
+        required: what must hold around it, as in `sandbox.REQUIREMENTS`; else nothing is converted.
     """
 
     job: Job
@@ -88,10 +88,10 @@ def _work(assignment: Assignment, converters: steps.Converters) -> Report:
         os.fchdir(directory)
         steps.preload(assignment.job)
         cage = Cage(directory, assignment.limits, assignment.uid, assignment.parent)
-        missing = set(harden(cage)) & set(assignment.required)
+        missing = harden(cage)
         os.close(directory)
-        if missing:
-            return _failure(f"sandbox layers are missing: {', '.join(sorted(missing))}")
+        if lacking := unmet(assignment.required, set(LAYERS).difference(missing)):
+            return _failure(f"sandbox layers are missing: {', '.join(lacking)}")
         return steps.convert(assignment.job, converters)
     except steps.RefusedError as refusal:
         return refusal.report

@@ -16,7 +16,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,16 @@ from loader.engine import landlock, seccomp
 from loader.engine.base import Limits
 
 LAYERS = ("limits", "no_new_privileges", "own_user", "system_calls", "landlock")
-"""Names of all layers, in the order in which they are applied."""
+"""Names of all layers."""
+
+REQUIREMENTS: Mapping[str, tuple[str, ...]] = {
+    "strict": LAYERS,
+    "standard": ("limits", "no_new_privileges", "system_calls", "own_user|landlock"),
+    "reduced": (),
+}
+"""What must hold in each mode: names of layers, or of several of which one must hold. A user of its own and
+Landlock each keep a conversion from the server's files and secrets; only root can give the first, and not
+every kernel has the second."""
 
 FIRST_UID = 62_000
 """First of the user ids that conversions run under when the server is root; one per slot. Above the ranges
@@ -68,11 +77,15 @@ class Cage:
     parent: int
 
 
-def harden(cage: Cage) -> dict[str, str]:
+def harden(cage: Cage, layers: Collection[str] = LAYERS) -> dict[str, str]:
     """Confines this process for good; call it in a process with a single thread.
 
+    Args:
+        cage: what to confine it to.
+        layers: which layers to apply; fewer than all only to try one apart from the others.
+
     Returns:
-        Names of the layers that could not be applied, with the reason.
+        Names of those layers that could not be applied, with the reason.
     """
     missing: dict[str, str] = {}
     _volunteer_as_victim()
@@ -81,16 +94,20 @@ def harden(cage: Cage) -> dict[str, str]:
         ("no_new_privileges", seccomp.forbid_new_privileges),
         ("landlock", lambda: landlock.restrict(cage.directory)),
         ("own_user", lambda: _become(cage.uid)),
+        # After the change of user, which needs one. Who stays root has none from here on either.
+        ("no_new_privileges", seccomp.drop_capabilities),
     )
     for name, apply in steps:
-        _try(name, apply, missing)
+        if name in layers:
+            _try(name, apply, missing)
     # Changing the user forgets the death signal, so it is set after that; a parent that died in between is
     # noticed by its number.
     seccomp.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != cage.parent:
         os._exit(1)
     hide_memory()
-    _try("system_calls", lambda: seccomp.install(os.getpid()), missing)
+    if "system_calls" in layers:
+        _try("system_calls", lambda: seccomp.install(os.getpid()), missing)
     return missing
 
 
@@ -184,21 +201,39 @@ def layers_from_json(rows: Iterable[tuple[str, bool, str]]) -> tuple[Layer, ...]
     return tuple(Layer(str(name), bool(holds), str(detail)) for name, holds, detail in rows)
 
 
-def missing_layers(layers: Iterable[Layer], required: Collection[str] = LAYERS) -> list[str]:
-    """One sentence for every required layer that doesn't hold; empty when the sandbox is whole."""
+def unmet(requirements: Iterable[str], held: Collection[str]) -> list[str]:
+    """Those of the requirements (as in `REQUIREMENTS`) that the layers that hold do not meet."""
     return [
-        f"Sandbox layer {layer.name} does not hold: {layer.detail}."
-        for layer in layers
-        if layer.name in required and not layer.holds
+        requirement
+        for requirement in requirements
+        if not any(name in held for name in requirement.split("|"))
     ]
+
+
+def why_unmet(requirement: str, layers: Iterable[Layer]) -> str:
+    """Why a requirement is not met, layer by layer: `landlock (this kernel has none)`."""
+    wanted = requirement.split("|")
+    return " and ".join(
+        f"{layer.name} ({layer.detail})"
+        for layer in layers
+        if layer.name in wanted and not layer.holds
+    )
+
+
+def mode_of(layers: Iterable[Layer]) -> str:
+    """The strictest mode whose requirements these layers meet."""
+    held = {layer.name for layer in layers if layer.holds}
+    return next(mode for mode, wanted in REQUIREMENTS.items() if not unmet(wanted, held))
 
 
 def clean_environment() -> dict[str, str]:
     """The environment of processes that handle strangers' files: no secret of the server is in it."""
     here = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH", "")
+    temporary = {"TMPDIR": os.environ["TMPDIR"]} if os.environ.get("TMPDIR") else {}
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
         "PYTHONPATH": os.pathsep.join(part for part in (here, inherited) if part),
+        **temporary,
     }

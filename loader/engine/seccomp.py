@@ -13,24 +13,28 @@ import os
 import platform
 import struct
 
-from loader.engine.syscalls import CONDITIONAL, DENIED, Numbers
+from loader.engine.syscalls import CONDITIONAL, DENIED, NEWEST, Numbers
 
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
 _SECCOMP_MODE_FILTER = 2
 
 # Instructions of the classic BPF machine (linux/bpf_common.h) and the filter's answers (linux/seccomp.h).
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _ABOVE, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 0x06
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 # Offsets in struct seccomp_data; both machines are little-endian, so an argument's low half comes first.
-_NUMBER, _MACHINE, _ARGUMENT = 0, 4, 16
+_NUMBER, _MACHINE, _ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """`platform.machine()` to its column in `syscalls` and its AUDIT_ARCH value."""
 _X32_BIT = 0x40000000
 """On x86_64, numbers from here on are a second table of the same calls."""
-_CLONE_THREAD = 0x00010000
+_CLONE_THREAD, _CLONE_NAMESPACES = 0x00010000, 0x7E020000
+_SIGNALS_OF_FILES = (8, 10, 15)
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX: a file can be made to send any signal to any process of the same user."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+
+_CAPABILITY_VERSION_3 = 0x20080522
 
 Instruction = tuple[int, int, int, int]
 """Code, jump if true, jump if false, operand."""
@@ -66,6 +70,17 @@ def forbid_new_privileges() -> None:
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
+def drop_capabilities() -> None:
+    """Gives up every capability of root, also for a process that stays root.
+
+    Raises:
+        OSError: when the kernel refuses.
+    """
+    header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
+    if _libc.capset(header, bytes(24)) < 0:
+        raise OSError(ctypes.get_errno(), f"capset: {os.strerror(ctypes.get_errno())}")
+
+
 def supported() -> bool:
     """Whether the filter knows this machine's system calls."""
     return platform.machine() in _MACHINES
@@ -86,6 +101,7 @@ def build_filter(machine: str, pid: int) -> list[Instruction]:
     ]
     if machine == "x86_64":
         program += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    program += [(_ABOVE, 0, 1, NEWEST), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
     for numbers in DENIED.values():
         program += _when(numbers[column], [(_RETURN, 0, 0, _ERRNO | errno.EPERM)])
     for name, body in _conditions(pid).items():
@@ -108,7 +124,22 @@ def _conditions(pid: int) -> dict[str, list[Instruction]]:
 
     return {
         # Threads are the engine's bread and butter; other processes are not.
-        "clone": [first, (_ANY_BIT, 0, 1, _CLONE_THREAD), allow, refuse],
+        "clone": [
+            first,
+            (_ANY_BIT, 2, 0, _CLONE_NAMESPACES),
+            (_ANY_BIT, 0, 1, _CLONE_THREAD),
+            allow,
+            refuse,
+        ],
+        "fcntl": [
+            (_LOAD, 0, 0, _SECOND_ARGUMENT),
+            *(
+                (_EQUAL, len(_SIGNALS_OF_FILES) - at, 0, command)
+                for at, command in enumerate(_SIGNALS_OF_FILES)
+            ),
+            allow,
+            refuse,
+        ],
         # Its flags lie in memory, which a filter can't read; the C library then falls back to clone.
         "clone3": [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)],
         "kill": only(pid),
@@ -134,12 +165,29 @@ def install(pid: int) -> None:
     machine = platform.machine()
     if not supported():
         raise OSError(errno.ENOSYS, f"no system call table for {machine}")
-    code = b"".join(
-        struct.pack("=HBBI", *instruction) for instruction in build_filter(machine, pid)
-    )
+    install_program(build_filter(machine, pid))
+
+
+def install_program(instructions: list[Instruction]) -> None:
+    """Puts any filter on this process.
+
+    Raises:
+        OSError: the kernel refuses it.
+    """
+    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in instructions)
     buffer = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(buffer))
     prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))
 
 
-__all__ = ["Numbers", "build_filter", "forbid_new_privileges", "install", "prctl", "supported"]
+__all__ = [
+    "Instruction",
+    "Numbers",
+    "build_filter",
+    "drop_capabilities",
+    "forbid_new_privileges",
+    "install",
+    "install_program",
+    "prctl",
+    "supported",
+]

@@ -1,116 +1,148 @@
-"""Tries to break each layer of the sandbox in a process that has just put it on.
+"""Tries to break out of each layer of the sandbox, in processes that have just put it on.
 
-A layer counts only when an attempt fails: kernels, containers and gVisor accept some calls and do nothing.
-Run as a module it prints a JSON list of [name, holds, detail].
+A layer counts only when everything that it is responsible for is refused: kernels, containers and gVisor
+accept some calls and do nothing. Layers that can stand alone are tried alone, so that one does not pass for
+another, and then all together, as a conversion wears them. Run as a module it prints a JSON list of
+[name, holds, detail].
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
-import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from loader.engine import seccomp
-from loader.engine.base import Limits
-from loader.engine.sandbox import FIRST_UID, LAYERS, Cage, Layer, harden, layers_from_json
+from loader.engine.attempts import (
+    ATTEMPTS,
+    INPUT,
+    OWN_FILES,
+    TRIAL_LIMITS,
+    Surroundings,
+    successes,
+)
+from loader.engine.sandbox import FIRST_UID, LAYERS, Cage, Layer, harden
 
-_PR_GET_NO_NEW_PRIVS = 39
-_LIMITS = Limits(seconds=20, memory_bytes=1 << 30, output_bytes=1 << 20)
-_READABLE_BY_ALL = "/etc/passwd"
-"""A file that every user may read on every system, and that the engine has no business with."""
+_ALONE: Mapping[str, tuple[str, ...]] = {
+    "own_user": ("limits", "own_user"),
+    "system_calls": ("no_new_privileges", "system_calls"),
+    # The kernel wants the first; before Linux 6.2 Landlock leaves truncation by name to the second.
+    "landlock": ("no_new_privileges", "landlock", "system_calls"),
+}
+"""What is put on to try one layer. The others make no sense alone: who is root raises every limit."""
+
+_SECONDS = 20
+_FEW = 5
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one process.
+
+    Attributes:
+        missing: layers that could not be put on, with the reason.
+        through: for each layer asked about, the attempts that were not refused.
+    """
+
+    missing: Mapping[str, str]
+    through: Mapping[str, Sequence[str]]
 
 
 def try_layers(uid: int | None) -> tuple[Layer, ...]:
-    """Forks a process that confines itself and tries to break out; call it with a single thread.
+    """Forks processes that confine themselves and try to break out; call it with a single thread.
 
     Args:
-        uid: user for the trial, or None to try without.
+        uid: user for the trials, or None to try without.
     """
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(reader)
-            os.write(writer, json.dumps(_attempt(uid)).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as answers:
-        text = answers.read()
-    os.waitpid(child, 0)
-    if not text:
-        return tuple(Layer(name, False, "the self-test process died") for name in LAYERS)
-    return layers_from_json(json.loads(text))
-
-
-def _attempt(uid: int | None) -> list[tuple[str, bool, str]]:
-    """In the child: puts everything on and tries each layer."""
-    signal.alarm(20)
-    folder = os.open(tempfile.gettempdir(), os.O_PATH | os.O_DIRECTORY)
-    missing = harden(Cage(folder, _LIMITS, uid, os.getppid()))
-    return [
-        (name, holds, "" if holds else missing.get(name, "the system accepts it without effect"))
-        for name, holds in ((name, name not in missing and _TRIALS[name]()) for name in LAYERS)
-    ]
-
-
-def _limits_hold() -> bool:
-    core = resource.getrlimit(resource.RLIMIT_CORE)[1]
-    files = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    return core == 0 and 0 <= files <= _LIMITS.output_bytes
-
-
-def _no_privileges_hold() -> bool:
-    return seccomp.prctl(_PR_GET_NO_NEW_PRIVS) == 1
-
-
-def _own_user_holds() -> bool:
-    """Nobody who may still become root counts as somebody else."""
-    return 0 not in os.getresuid() and 0 not in os.getresgid() and not os.getgroups()
-
-
-def _system_calls_hold() -> bool:
-    return _refused(lambda: socket.socket().close()) and _refused(_fork) and _refused(_execute)
-
-
-def _landlock_holds() -> bool:
-    return _refused(lambda: Path(_READABLE_BY_ALL).read_bytes())
-
-
-def _fork() -> None:
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-
-
-def _execute() -> None:
-    os.execv(sys.executable, [sys.executable, "-c", ""])  # noqa: S606 - must fail
-
-
-def _refused(attempt: Callable[[], object]) -> bool:
     try:
-        attempt()
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return False
+        trials = {name: try_once(uid, layers, [name]) for name, layers in _ALONE.items()}
+        together = try_once(uid, LAYERS, LAYERS)
+    except OSError as error:
+        return tuple(Layer(name, False, f"it can't be tried: {error}") for name in LAYERS)
+    return tuple(_judge(name, [*_alone(trials, name), together]) for name in LAYERS)
 
 
-_TRIALS: dict[str, Callable[[], bool]] = {
-    "limits": _limits_hold,
-    "no_new_privileges": _no_privileges_hold,
-    "own_user": _own_user_holds,
-    "system_calls": _system_calls_hold,
-    "landlock": _landlock_holds,
-}
+def _alone(trials: Mapping[str, Trial], name: str) -> list[Trial]:
+    return [trials[name]] if name in trials else []
+
+
+def _judge(name: str, trials: Sequence[Trial]) -> Layer:
+    for trial in trials:
+        if name in trial.missing:
+            return Layer(name, False, trial.missing[name])
+        through = trial.through[name]
+        if through:
+            more = ", …" if len(through) > _FEW else ""
+            return Layer(name, False, f"not stopped: {', '.join(through[:_FEW])}{more}")
+    return Layer(name, True)
+
+
+def try_once(uid: int | None, layers: Collection[str], asked: Collection[str]) -> Trial:
+    """One trial, in a process of its own.
+
+    Raises:
+        OSError: no process or folder for it can be made.
+    """
+    with _place(uid) as (job, around):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(writer, _attempt(uid, layers, asked, job, around))
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as answers:
+            text = answers.read()
+        os.waitpid(child, 0)
+    if not text:
+        return Trial(dict.fromkeys(LAYERS, "the process that tried it died"), {})
+    return Trial(*json.loads(text))
+
+
+def _attempt(
+    uid: int | None,
+    layers: Collection[str],
+    asked: Collection[str],
+    job: Path,
+    around: Surroundings,
+) -> bytes:
+    """In the child: puts the layers on and makes the attempts."""
+    signal.alarm(_SECONDS)
+    directory = os.open(job, os.O_RDONLY | os.O_DIRECTORY)
+    os.fchdir(directory)
+    missing = harden(Cage(directory, TRIAL_LIMITS, uid, os.getppid()), layers)
+    through = {name: successes(ATTEMPTS[name], around) for name in asked if name not in missing}
+    return json.dumps([missing, through]).encode()
+
+
+@contextmanager
+def _place(uid: int | None) -> Iterator[tuple[Path, Surroundings]]:
+    """A job's directory, and beside it what an attempt may aim at; see `Surroundings`."""
+    with tempfile.TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True) as folder:
+        outside = Path(folder)
+        outside.chmod(0o755)
+        for name in ("kept", "gone"):
+            (outside / name).write_bytes(b"x")
+        (outside / "everyone").mkdir()
+        (outside / "everyone").chmod(0o777)
+        (outside / "other").mkdir(mode=0o700)
+        (outside / "other" / "answer").write_bytes(b"x")
+        job = outside / "job"
+        job.mkdir(mode=0o700)
+        (job / INPUT).write_bytes(b"x")
+        (job / INPUT).chmod(0o444)
+        for name in OWN_FILES:
+            (job / name).write_bytes(b"x")
+        if uid is not None and os.geteuid() == 0:
+            for path in (job, *(job / name for name in OWN_FILES)):
+                os.chown(path, uid, uid)
+        yield job, Surroundings(outside, (os.getpid(), os.getppid()))
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from loader.engine.base import XPROF_VERSION, Converted, Job, Limits, StopSignal
 from loader.engine.outcome import explain, read_report
 from loader.engine.process import ZygoteProcess
 from loader.engine.produced import ANSWER_FILE, is_plain_file
-from loader.engine.sandbox import FIRST_UID, Layer
+from loader.engine.sandbox import FIRST_UID, Layer, unmet, why_unmet
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import XPLANE_SUFFIX
 from loader.tools import MODULE_LIST, RUN_TOOLS, TOOLS
@@ -70,7 +70,7 @@ class XprofEngine:
             python: interpreter that has xprof.
             slots: most jobs at once; as root, user ids from `first_uid` on, one for each.
             first_uid: see `slots`.
-            required_layers: names of `sandbox.LAYERS` without which no job is done.
+            required_layers: what must hold around every job, as in `sandbox.REQUIREMENTS`; else none is done.
         """
         self._command = (
             python,
@@ -79,6 +79,7 @@ class XprofEngine:
             str(first_uid),
             *required_layers,
         )
+        self._required = tuple(required_layers)
         self._slots = threading.BoundedSemaphore(slots)
         self._count = slots
         self._lock = threading.Lock()
@@ -113,7 +114,9 @@ class XprofEngine:
         """
         check_job(job)
         with self._slot(limits):
-            end = self._living().run(job, limits, cancelled)
+            zygote = self._living()
+            self._check_layers(zygote)
+            end = zygote.run(job, limits, cancelled)
         problem = explain(job, limits, end)
         if problem is not None:
             logger.info(
@@ -158,6 +161,23 @@ class XprofEngine:
                 self._zygote = ZygoteProcess(self._command)
                 self._protect(self._zygote)
             return self._zygote
+
+    def _check_layers(self, zygote: ZygoteProcess) -> None:
+        """Makes sure that what this zygote's children can wear is enough; a new zygote has tried it anew.
+
+        Raises:
+            LoaderError: INTERNAL, it is not.
+        """
+        layers = zygote.layers()
+        lacking = unmet(self._required, {layer.name for layer in layers if layer.holds})
+        if lacking:
+            for requirement in lacking:
+                logger.error("conversions are refused: %s", why_unmet(requirement, layers))
+            raise LoaderError(
+                ErrorCode.INTERNAL,
+                "The sandbox around conversions does not hold on this server, so nothing is converted; its "
+                "log says why.",
+            )
 
     @staticmethod
     def _protect(zygote: ZygoteProcess) -> None:

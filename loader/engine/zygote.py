@@ -4,7 +4,8 @@ It loads XProf's native library once and does nothing else with it: no profile i
 child starts from a clean copy within 2 ms. It has one thread, watches its children's wall clock and
 resident memory, and holds no secret. It ends, with all children, when the server closes the connection or
 dies. Started by `loader.engine.process` as `python -m loader.engine.zygote FIRST_UID [LAYER ...]` with the
-connection as standard input; no child converts anything without the layers named.
+connection as standard input; no child converts anything unless the layers named hold
+(`sandbox.REQUIREMENTS`).
 """
 
 from __future__ import annotations

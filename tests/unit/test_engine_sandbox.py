@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from loader.engine.sandbox import LAYERS, Layer, available_layers, clean_environment, missing_layers
+from loader.engine.sandbox import (
+    LAYERS,
+    REQUIREMENTS,
+    Layer,
+    available_layers,
+    clean_environment,
+    mode_of,
+    unmet,
+    why_unmet,
+)
 from loader.engine.seccomp import build_filter
 from loader.engine.syscalls import CONDITIONAL, DENIED
 
@@ -50,10 +59,37 @@ def test_layers_of_this_machine_are_told_by_trial() -> None:
     assert all(layer.detail for layer in layers if not layer.holds)
 
 
-def test_missing_layers_are_named() -> None:
-    layers = [Layer("limits", True), Layer("landlock", False, "this kernel has none")]
-    assert missing_layers(layers) == ["Sandbox layer landlock does not hold: this kernel has none."]
-    assert missing_layers(layers, ["limits"]) == []
+BASE = {"limits", "no_new_privileges", "system_calls"}
+
+
+@pytest.mark.parametrize(
+    ("held", "mode"),
+    [
+        (set(LAYERS), "strict"),
+        (BASE | {"own_user"}, "standard"),
+        (BASE | {"landlock"}, "standard"),
+        (BASE, "reduced"),
+        (set(LAYERS) - {"system_calls"}, "reduced"),
+        (set(LAYERS) - {"limits"}, "reduced"),
+        (set(LAYERS) - {"no_new_privileges"}, "reduced"),
+        (set(), "reduced"),
+    ],
+)
+def test_the_strictest_mode_that_the_layers_allow(held: set[str], mode: str) -> None:
+    assert mode_of([Layer(name, name in held) for name in LAYERS]) == mode
+
+
+def test_what_a_mode_lacks_is_named_with_its_reason() -> None:
+    layers = [
+        Layer("limits", True),
+        Layer("own_user", False, "only root can"),
+        Layer("landlock", False, "this kernel has none"),
+    ]
+    lacking = unmet(REQUIREMENTS["standard"], BASE)
+    assert lacking == ["own_user|landlock"]
+    assert why_unmet(lacking[0], layers) == (
+        "own_user (only root can) and landlock (this kernel has none)"
+    )
 
 
 def test_environment_of_children_has_no_variable_of_the_server(
@@ -62,4 +98,5 @@ def test_environment_of_children_has_no_variable_of_the_server(
     monkeypatch.setenv("XPROF_HUB_SECRET_KEY", "x")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "x")
     monkeypatch.setenv("LD_PRELOAD", "")
+    monkeypatch.delenv("TMPDIR", raising=False)
     assert set(clean_environment()) == {"PATH", "LANG", "PYTHONPATH"}
