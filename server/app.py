@@ -24,7 +24,7 @@ from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
 from server.registry.database import Database
-from server.routes import links, runs, session_health, sessions, tokens, xprof
+from server.routes import links, runs, session_health, session_merges, sessions, tokens, xprof
 from server.services import Services, Threads
 from server.settings import Settings
 from server.ui.assets import find_xprof_static, load_assets
@@ -104,6 +104,7 @@ def create_app(settings: Settings) -> FastAPI:
         runs.router,
         sessions.router,
         session_health.router,
+        session_merges.router,
         links.router,
         tokens.router,
     ):

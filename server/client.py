@@ -29,6 +29,7 @@ from server.schemas import (
     ShareLink,
     ShareLinkList,
 )
+from server.session_schemas import MergeOffer, MergeOfferList, NewMerge
 from server.settings import LOOPBACK
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -127,6 +128,15 @@ class HubClient:
     def delete_session(self, run: str, session: str) -> None:
         """Takes a session off its run and ends its links."""
         self._send("DELETE", _session(run, session), EmptyAnswer)
+
+    def list_merge_offers(self, run: str) -> list[MergeOffer]:
+        """Sessions of a run that are hosts of one capture."""
+        path = f"{_run(run)}/profilerSessions:mergeable"
+        return list(self._send("GET", path, MergeOfferList).merge_offers)
+
+    def merge_sessions(self, run: str, merge: NewMerge) -> Session:
+        """Makes one session of several that are hosts of one capture."""
+        return self._send("POST", f"{_run(run)}/profilerSessions:merge", Session, {}, merge)
 
     def create_link(self, run: str, session: str, link: NewLink) -> CreatedLink:
         """Makes a link to a session."""

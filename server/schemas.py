@@ -156,35 +156,18 @@ class Session(ServerSet):
     display_name: Line = ""
     storage_folder_uri: Annotated[Line, StringConstraints(min_length=1)]
     expected_hosts: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    merged_from: list[str] | None = None
+    """Server-set: resource names of the sessions that this one was made of; each may be gone by now."""
+    storage_folder_uris: list[str] | None = None
+    """Server-set: all folders of a merged session."""
     hosts: list[SessionHost] | None = None
     """Server-set: the hosts that are there at this moment; not part of lists."""
+    found_hosts: int | None = None
+    """Server-set: how many there are; not part of lists."""
     problem: str | None = None
     """Server-set: why the session can't be shown, or not wholly, in words."""
     problem_reason: str | None = None
     """Server-set: the same for programs."""
-
-
-class HostHealth(ApiModel):
-    """What the inspection says of one host's file."""
-
-    host: str
-    file: str
-    size: int
-    """Bytes."""
-    usable: bool
-    reason: str | None = None
-    """Why it can't be shown, for programs."""
-    message: str | None = None
-    """Why it can't be shown, in words."""
-    warnings: list[str] = []
-    """What is odd about a file that can be shown."""
-
-
-class SessionHealth(ApiModel):
-    """Whether a session's files can be shown."""
-
-    hosts: list[HostHealth]
-    usable_hosts: int
 
 
 class SessionList(ApiModel):

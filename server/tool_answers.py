@@ -7,7 +7,8 @@ bytes in pieces. It never reads a profile.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -21,14 +22,21 @@ from loader.catalog import SessionFiles, list_session
 from loader.conversion import Plan
 from loader.engine.base import ENGINE_VERSION
 from loader.errors import ErrorCode, LoaderError
-from loader.hosts import chosen_hosts
 from loader.keys import ToolRequest, encoded_key
 from loader.results import OpenResult, ResultHeader
 from loader.service import answer_or_raise, plan_for
-from loader.tools import ALL_HOSTS, canonical_options, tool_named
+from server.answer_progress import (
+    BEGUN,
+    IDLE,
+    READY,
+    AnswerProgress,
+    accepted_response,
+    running,
+)
 from server.bodies import Body, recoded_body, stored_body, worker_body
 from server.conditional import holds_etag
 from server.encodings import IDENTITY, ZSTD, choose_encoding
+from server.preferences import async_patience
 from server.services import Services
 from server.streams import ClosingResponse
 from server.ui.shell import content_security_policy
@@ -36,22 +44,6 @@ from server.ui.shell import content_security_policy
 WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
 T = TypeVar("T")
-
-
-def read_tool_request(
-    session: SessionFiles, tool_name: str, query: Mapping[str, str]
-) -> ToolRequest:
-    """What XProf's query means for this session; everything else in it is dropped.
-
-    Raises:
-        LoaderError: NOT_FOUND for a tool or host that is not there, INVALID_REQUEST for a bad value.
-    """
-    tool = tool_named(tool_name)
-    hosts = chosen_hosts(tool, query.get("host"), query.get("hosts"), session.host_names)
-    options = canonical_options(tool, query)
-    if tool.with_host and query.get("host"):
-        options["host"] = ALL_HOSTS if hosts is None else hosts[0]
-    return ToolRequest(session.locations, tool.name, hosts, options)
 
 
 class ToolAnswers:
@@ -79,8 +71,16 @@ class ToolAnswers:
         session: SessionFiles,
         request: ToolRequest,
         file_name: str | None = None,
+        notes: Sequence[str] = (),
     ) -> Response:
-        """The answer as the browser wants it: 304, or the body in its encoding.
+        """The answer as the browser wants it: 304, the body in its encoding, or 202 and a word on progress.
+
+        Args:
+            http: what the browser sent.
+            session: the session's files.
+            request: what is asked of it.
+            file_name: offers the answer as a file of this name.
+            notes: sentences that go before the answer's own warnings.
 
         Raises:
             LoaderError: why there is no answer.
@@ -91,10 +91,13 @@ class ToolAnswers:
         if holds_etag(http.headers.get("if-none-match"), headers["ETag"]):
             self._services.metrics.results.labels("not_modified").inc()
             return Response(status_code=304, headers=headers)
+        later = await self._later(http, plan)
+        if later is not None:
+            return later
         body = await self._open(plan, encoding)
         headers = _headers(body.key, encoding, file_name)
-        if body.header.warnings:
-            headers[WARNINGS_HEADER] = _ascii_warnings(body.header.warnings)
+        if notes or body.header.warnings:
+            headers[WARNINGS_HEADER] = _ascii_warnings((*notes, *body.header.warnings))
         if encoding != IDENTITY:
             headers["Content-Encoding"] = encoding
         # A HEAD answer says nothing of the length: that of the recoded body is not known yet.
@@ -118,6 +121,53 @@ class ToolAnswers:
         finally:
             await body.close()
 
+    async def come_back_later(
+        self, http: Request, session: SessionFiles, request: ToolRequest
+    ) -> Response | None:
+        """The 202 for a caller who prefers it to waiting; None when he waits, or need not any more.
+
+        Raises:
+            LoaderError: why there will be no answer.
+        """
+        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        return await self._later(http, plan)
+
+    async def progress(self, session: SessionFiles, request: ToolRequest) -> AnswerProgress:
+        """How far an answer is, without having it made.
+
+        Raises:
+            LoaderError: NOT_FOUND for a host that is not there.
+        """
+        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        return await self._progress_of(plan)
+
+    async def _progress_of(self, plan: Plan) -> AnswerProgress:
+        if await self._in_thread(self._services.results.contains, plan.key):
+            return READY
+        posted = await self._in_thread(self._services.progress.read, plan.key)
+        if posted is not None:
+            return running(posted, time.time())
+        return BEGUN if self._services.deferred.is_running(plan.key) else IDLE
+
+    async def _later(self, http: Request, plan: Plan) -> Response | None:
+        patience = async_patience(http.headers.getlist("prefer"))
+        if patience is None or await self._in_thread(self._services.results.contains, plan.key):
+            return None
+
+        async def make() -> None:
+            answer = await self._services.workers.get(plan.request)
+            await answer.close()
+
+        if await self._services.deferred.finish(plan.key, make, patience):
+            return None
+        progress = await self._progress_of(plan)
+        return accepted_response(progress if progress.state == "running" else BEGUN)
+
+    async def is_kept(self, session: SessionFiles, request: ToolRequest) -> bool:
+        """Whether the answer is there already, so that nobody has to be asked."""
+        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        return await self._in_thread(self._services.results.contains, plan.key)
+
     async def _open(self, plan: Plan, encoding: str) -> Body:
         """The body in the encoding, from the nearest place that has it."""
         cache = self._services.threads.cache
@@ -127,18 +177,25 @@ class ToolAnswers:
                 self._services.metrics.results.labels("hit").inc()
                 return stored_body(plan.key, ready, cache)
         stored = await self._look_up(plan.key)
-        if stored is not None:
+        wants_large = stored is not None and self._may_large_help(stored)
+        if stored is not None and not wants_large:
             self._services.metrics.results.labels("hit").inc()
             ask = partial(self._services.workers.get, plan.request)
             body = stored_body(plan.key, answer_or_raise(stored), cache, ask)
         else:
             self._services.metrics.results.labels("miss").inc()
-            body = worker_body(await self._services.workers.get(plan.request))
+            answer = await self._services.workers.get(plan.request, is_large=wants_large)
+            body = worker_body(answer)
         if encoding == ZSTD:
             return body
         folder = self._services.settings.data_dir / "recoding"
         keep = partial(self._keep, encoded_key(body.key, encoding))
         return recoded_body(body, encoding, folder, cache, keep)
+
+    def _may_large_help(self, stored: OpenResult) -> bool:
+        """Whether what is remembered is a failure for want of memory, and there are larger workers."""
+        error = stored.header.error
+        return error is not None and self._services.workers.may_help(error.as_error())
 
     async def _look_up(self, key: str) -> OpenResult | None:
         return await self._in_thread(self._services.results.open, key)

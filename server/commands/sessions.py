@@ -1,4 +1,4 @@
-"""`xprof-hub sessions`: attach profiles to a run, list, show and take off sessions."""
+"""`xprof-hub sessions`: attach profiles to a run, list, show, merge and take off sessions."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ from server.commands.console import (
     split_session,
 )
 from server.schemas import Session
+from server.session_schemas import NewMerge
+
+_FEWEST_MERGED = 2
+_BASIS = {"profile": "times in the profiles", "folderName": "names of the folders"}
 
 app = typer.Typer(help="Sessions: profiles of one or many hosts.", no_args_is_help=True)
 
@@ -104,9 +108,11 @@ def show(
         [
             ("Session", session),
             ("Name", found.display_name),
-            ("Location", found.storage_folder_uri),
+            ("Location", ", ".join(found.storage_folder_uris or [found.storage_folder_uri])),
+            ("Merged from", ", ".join(last_part(name) for name in found.merged_from or ())),
             ("Attached", moment(found.create_time)),
             ("Creator", found.creator),
+            ("Hosts", _host_count(found)),
             ("Problem", found.problem or ""),
         ]
     )
@@ -114,6 +120,61 @@ def show(
         typer.echo()
         rows = [(host.host, size(host.size_bytes), host.file) for host in found.hosts]
         print_table(("HOST", "SIZE", "FILE"), rows)
+
+
+@app.command()
+def mergeable(
+    run: RunArgument,
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions of a run that are hosts of one capture and can be shown as one."""
+    with connected(url, token) as client:
+        found = client.list_merge_offers(run)
+    print_list(
+        found,
+        as_json,
+        ("SESSIONS", "HOSTS", "FROM", "OVERLAP", "BASIS"),
+        lambda offer: (
+            " ".join(last_part(name) for name in offer.sessions),
+            " ".join(offer.hosts),
+            moment(offer.start_time),
+            "" if offer.overlap_seconds is None else f"{offer.overlap_seconds:.3f} s",
+            _BASIS[offer.basis],
+        ),
+    )
+
+
+@app.command()
+def merge(
+    run: RunArgument,
+    sessions: Annotated[
+        list[str], typer.Argument(metavar="SESSION...", help="Ids of two sessions or more.")
+    ],
+    session_id: Annotated[
+        str,
+        typer.Option(
+            "--id", help="Id of the merged session; made from the first one's unless set."
+        ),
+    ] = "",
+    name: Annotated[str, typer.Option(help="Name for people.")] = "",
+    url: UrlOption = DEFAULT_URL,
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Make one session of several that are hosts of one capture; delete it to undo that."""
+    if len(sessions) < _FEWEST_MERGED:
+        raise typer.BadParameter("Name two sessions or more.")
+    body = NewMerge(sessions=sessions, profiler_session_id=session_id or None, display_name=name)
+    with connected(url, token) as client:
+        merged = client.merge_sessions(run, body)
+    if as_json:
+        print_json(merged)
+        return
+    typer.echo(f"{run}/{last_part(merged.name)}")
+    if merged.problem:
+        typer.echo(merged.problem, err=True)
 
 
 @app.command()
@@ -131,6 +192,12 @@ def delete(
         client.delete_session(run, session_id)
     if as_json:
         typer.echo("{}")
+
+
+def _host_count(session: Session) -> str:
+    if session.expected_hosts is None or session.found_hosts is None:
+        return ""
+    return f"{session.found_hosts} of {session.expected_hosts}"
 
 
 def _absolute(location: str) -> str:

@@ -20,6 +20,7 @@ from server.registry.errors import (
     session_not_found,
 )
 from server.registry.models import LinkRow, RunRow, SessionRow
+from server.registry.origins import NO_ORIGINS, merged_origins, require_free_origins
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
 from server.registry.records import ProfilerSession, SessionOrigin, etag_of
 
@@ -48,15 +49,19 @@ class NewSession:
 def create_session(
     database: Database, run_id: str, new: NewSession, *, creator: str, now: datetime
 ) -> ProfilerSession:
-    """Attaches a session to a run.
+    """Attaches a session to a run; one with origins is a merged one, and these stay as they are.
 
     Raises:
-        RegistryError: NOT_FOUND (the run) or ALREADY_EXISTS.
+        RegistryError: NOT_FOUND (the run, or an origin), or ALREADY_EXISTS (the id, or a merged session that
+            an origin is part of).
     """
     try:
         with database.writing() as session:
+            run_key = _run_key(session, run_id)
+            if new.merged_from:
+                require_free_origins(session, run_key, run_id, new.merged_from)
             row = SessionRow(
-                run_key=_run_key(session, run_id),
+                run_key=run_key,
                 id=new.id,
                 uid=str(uuid4()),
                 display_name=new.display_name,
@@ -118,6 +123,29 @@ def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page
             session, query, SORTABLE[request.field], SessionRow.key, request
         )
         return Page(tuple(_record(row, run_id) for row in rows), position)
+
+
+def list_free_sessions(database: Database, run_id: str, most: int) -> tuple[ProfilerSession, ...]:
+    """A run's newest sessions that are neither merged nor part of a merged one.
+
+    Raises:
+        RegistryError: NOT_FOUND (the run).
+    """
+    with database.reading() as session:
+        run_key = session.scalar(select(RunRow.key).where(RunRow.id == run_id))
+        if run_key is None:
+            raise run_not_found(run_id)
+        query = (
+            select(SessionRow)
+            .where(
+                SessionRow.run_key == run_key,
+                NO_ORIGINS,
+                SessionRow.uid.not_in(list(merged_origins(session, run_key))),
+            )
+            .order_by(SessionRow.created.desc(), SessionRow.key.desc())
+            .limit(most)
+        )
+        return tuple(_record(row, run_id) for row in session.scalars(query))
 
 
 def delete_session(

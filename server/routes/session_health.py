@@ -1,6 +1,6 @@
-"""`.../profilerSessions/{session}/health`: what the inspection says of each host's file.
+"""`.../profilerSessions/{session}/health`: which files can be shown, why the others can't, which are missing.
 
-A worker looks the files over, without XProf's engine, and the outcome is kept like any answer.
+The inspection runs in a worker and is remembered like any answer, so its freshness is that of the files.
 """
 
 from __future__ import annotations
@@ -8,22 +8,20 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends
-from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
 from auth.policy import Action
-from loader.keys import ToolRequest
-from loader.tools import HEALTH
 from server.access import api_router, require
 from server.registry import sessions
-from server.schemas import HostHealth, ResourceId, SessionHealth
+from server.schemas import ResourceId
 from server.services import ServicesDependency
+from server.session_inspection import inspect_session
+from server.session_problems import count_hosts, problem_of
+from server.session_schemas import SessionHealth
 from server.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/health", "sessions")
-
-_ROWS = TypeAdapter(dict[str, list[HostHealth]])
 
 
 @router.get("", response_model_exclude_none=True)
@@ -33,7 +31,7 @@ async def get_health(
     run: ResourceId,
     session: ResourceId,
 ) -> SessionHealth:
-    """Looks every host's file over and says which can be shown, and why the others can't.
+    """Looks every host's file over and says which can be shown, why the others can't, and which are missing.
 
     404 when the session's folder holds no profile. Takes as long as reading the files, once for each version
     of them.
@@ -41,6 +39,14 @@ async def get_health(
     record = await run_in_threadpool(sessions.get_session, services.database, run, session)
     answers = ToolAnswers(services)
     files = await answers.list_session(record.locations)
-    found = await answers.read_json(files, ToolRequest(files.locations, HEALTH))
-    hosts = _ROWS.validate_python(found)["hosts"]
-    return SessionHealth(hosts=hosts, usable_hosts=sum(host.usable for host in hosts))
+    hosts = await inspect_session(answers, files)
+    count = count_hosts(record.expected_hosts, files.host_names, hosts)
+    problem = problem_of(count, hosts)
+    return SessionHealth(
+        hosts=hosts,
+        found_hosts=len(count.found),
+        usable_hosts=sum(host.usable for host in hosts),
+        expected_hosts=count.expected,
+        problem=problem.message if problem else None,
+        problem_reason=problem.reason if problem else None,
+    )

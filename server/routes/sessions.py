@@ -6,10 +6,12 @@ is never copied into the registry.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
 from auth.policy import Action
@@ -32,6 +34,10 @@ from server.schemas import (
     SortedListParameters,
 )
 from server.services import ServicesDependency
+from server.session_inspection import recall_inspection
+from server.session_problems import count_hosts, problem_of
+from server.session_schemas import HostHealth
+from server.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
 
@@ -72,7 +78,7 @@ def attach_session(
     )
     now = datetime.now(UTC)
     created = sessions.create_session(services.database, run, new, creator=principal.name, now=now)
-    return _with_hosts(created, files)
+    return with_hosts(created, files)
 
 
 @router.get("", response_model_exclude_none=True)
@@ -99,24 +105,29 @@ def list_sessions(
 
 
 @router.get("/{session}", response_model_exclude_none=True)
-def get_session(
+async def get_session(
     services: ServicesDependency,
     _principal: Reader,
     run: ResourceId,
     session: ResourceId,
     response: Response,
 ) -> Session:
-    """Answers one session with the hosts that are in storage now; `problem` says what is wrong with them."""
-    record = sessions.get_session(services.database, run, session)
+    """Answers one session with the hosts that are in storage now; `problem` says what is wrong with them.
+
+    Files are not read for this: damaged ones, and hosts that only a profile names, are known once the session
+    was opened or its health was asked for.
+    """
+    record = await run_in_threadpool(sessions.get_session, services.database, run, session)
     response.headers["ETag"] = f'"{record.etag}"'
+    answers = ToolAnswers(services)
     try:
-        files = list_session(services.storage, record.locations)
+        files = await answers.list_session(record.locations)
     except LoaderError as error:
         if error.code is ErrorCode.INTERNAL:
             raise
         problem = {"hosts": [], "problem": error.message, "problem_reason": error.code.value}
         return to_resource(record).model_copy(update=problem)
-    return _with_hosts(record, files)
+    return with_hosts(record, files, await recall_inspection(answers, files))
 
 
 @router.delete("/{session}")
@@ -128,7 +139,10 @@ def delete_session(
     parameters: Annotated[DeleteParameters, Query()],
     if_match: Annotated[str | None, Header()] = None,
 ) -> EmptyAnswer:
-    """Takes a session off its run and ends its links. The profile in storage is not touched."""
+    """Takes a session off its run and ends its links. The profile in storage is not touched.
+
+    The sessions that a merged one was made of stay. One that was made of this session keeps its hosts.
+    """
     etag = expected_etag(parameters.etag, if_match)
     sessions.delete_session(services.database, run, session, etag=etag, now=datetime.now(UTC))
     return EmptyAnswer()
@@ -145,23 +159,35 @@ def to_resource(session: records.ProfilerSession) -> Session:
         update_time=session.updated,
         display_name=session.display_name,
         storage_folder_uri=session.locations[0],
+        storage_folder_uris=list(session.locations) if session.merged_from else None,
+        merged_from=[session_name(session.run, origin.id) for origin in session.merged_from]
+        or None,
         expected_hosts=session.expected_hosts,
     )
 
 
-def _with_hosts(record: records.ProfilerSession, files: SessionFiles) -> Session:
-    found: dict[str, object] = {
+def with_hosts(
+    record: records.ProfilerSession, files: SessionFiles, rows: Sequence[HostHealth] = ()
+) -> Session:
+    """A session with the hosts that are in storage now.
+
+    Args:
+        record: the session.
+        files: its files.
+        rows: what the inspection says of them, as far as it is known.
+    """
+    count = count_hosts(record.expected_hosts, files.host_names, rows)
+    problem = problem_of(count, rows)
+    found = {
         "hosts": [
             SessionHost(host=entry.host, file=entry.file.name, size_bytes=entry.file.size)
             for entry in files.hosts
-        ]
+        ],
+        "found_hosts": len(count.found),
+        "expected_hosts": count.expected,
+        "problem": problem.message if problem else None,
+        "problem_reason": problem.reason if problem else None,
     }
-    if record.expected_hosts is not None and len(files.hosts) < record.expected_hosts:
-        found["problem"] = (
-            f"Only {len(files.hosts)} of {record.expected_hosts} hosts are here so far. "
-            "The others may still be uploading; if the job has ended, look at its logs."
-        )
-        found["problem_reason"] = "missing_hosts"
     return to_resource(record).model_copy(update=found)
 
 
