@@ -127,6 +127,19 @@ def test_missing_hosts_are_said_aside(api: Api, hub: Commands) -> None:
     assert "Only 1 of 4 hosts" in result.stderr
 
 
+def test_what_cant_be_merged_is_said(api: Api, hub: Commands) -> None:
+    hub.lines("runs", "create", "r")
+    assert json.loads("\n".join(hub.lines("sessions", "mergeable", "r", "--json"))) == []
+    assert hub.lines("sessions", "mergeable", "r")[0].split() == [
+        *("SESSIONS", "HOSTS", "FROM", "OVERLAP", "BASIS")
+    ]
+    for session in ("a", "b"):
+        hub.lines("sessions", "attach", "r", str(write_profile(api, session, "vm0")))
+    complaint = hub.complaint("sessions", "merge", "r", "a", "b")
+    assert "Host 'vm0' is in more than one of these sessions (a, b)." in complaint
+    assert "vm0 is in a, b" in complaint.splitlines()[1]
+
+
 def test_a_refusal_is_a_sentence_on_standard_error(api: Api, hub: Commands) -> None:
     assert hub.complaint("runs", "show", "x") == "xprof-hub: There is no run 'x'.\n"
     hub.lines("runs", "create", "r")
@@ -148,6 +161,8 @@ def test_a_refusal_is_a_sentence_on_standard_error(api: Api, hub: Commands) -> N
         ["runs", "create"],
         ["tokens", "create", "x", "--role", "root"],
         ["sessions", "attach", "r", "/x", "--hosts", "0"],
+        ["sessions", "merge", "r"],
+        ["sessions", "merge", "r", "a"],
     ],
 )
 def test_wrong_usage_ends_with_two(hub: Commands, arguments: list[str]) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 import httpx2
 import pytest
+from typer.testing import CliRunner
 
+from server.cli import app
 from tests.integration.test_engine_answers import ask_xprof, unordered
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory
@@ -181,6 +183,26 @@ def test_a_host_that_appears_twice_later_hides_the_merged_session_only(
     assert answer.status == 422
     assert apart.http.get(f"{RUN}/{NAMES[1]}").json()["foundHosts"] == 2
     assert apart.http.get(f"{RUN}/{NAMES[1]}/health").json()["usableHosts"] == 2
+
+
+def test_commands_find_and_merge_sessions(apart: Merging) -> None:
+    environment = {"XPROF_HUB_URL": str(apart.http.base_url), "COLUMNS": "400"}
+
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(app, ["sessions", *arguments], env=environment)
+        assert (result.exit_code, result.stderr) == (0, ""), result.output
+        return result.stdout
+
+    assert json.loads(run("mergeable", "r", "--json")) == apart.offers()
+    row = run("mergeable", "r").splitlines()[1]
+    assert row.startswith(" ".join(NAMES))
+    assert row.rstrip().endswith("times in the profiles")
+    assert run("merge", "r", *NAMES[:2], "--id", "first", "--name", "both") == "r/first\n"
+    merged = json.loads(run("merge", "r", *NAMES[2:], "--json"))
+    assert merged == apart.http.get(f"{RUN}/{NAMES[2]}-merged").json()
+    shown = run("show", "r/first")
+    for text in ("both", f"Merged from  {NAMES[0]}, {NAMES[1]}", "2 of 2"):
+        assert text in shown
 
 
 def test_captures_at_different_times_are_neither_offered_nor_merged(merging: Merging) -> None:
