@@ -63,10 +63,19 @@ def _when_filtering(answer: list[seccomp.Instruction]) -> list[seccomp.Instructi
     ]
 
 
+def _all_may_read_us() -> bool:
+    places = (Path(sys.executable).resolve(), Path(sys.prefix).resolve(), Path(__file__).resolve())
+    return all(parent.stat().st_mode & 0o001 for place in places for parent in place.parents)
+
+
+def owner_for(uid: int) -> int:
+    """Who, in our eyes, owns the files of a program that this module runs as `uid`."""
+    return uid if _all_may_read_us() else os.geteuid()
+
+
 def become(uid: int) -> None:
     """Changes the user for good."""
-    places = (Path(sys.executable).resolve(), Path(sys.prefix).resolve(), Path(__file__).resolve())
-    if all(parent.stat().st_mode & 0o001 for place in places for parent in place.parents):
+    if _all_may_read_us():
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
