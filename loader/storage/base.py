@@ -5,7 +5,7 @@ Reading only: nothing in this protocol writes to a user's bucket or directory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -23,12 +23,15 @@ class StoredFile:
         size: bytes.
         generation: changes whenever the content is replaced (GCS generation; for a local file its
             modification time in ns, inode and size).
+        modified: when it was written, in Unix seconds, or None when the store does not say. Says whether an
+            upload may be under way; what the file is, is for `generation` to say.
     """
 
     location: str
     name: str
     size: int
     generation: str
+    modified: float | None = field(default=None, compare=False)
 
 
 class Storage(Protocol):

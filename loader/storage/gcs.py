@@ -34,7 +34,7 @@ _STALLED_SECONDS = 30.0
 _SLOWEST_BYTES_PER_SECOND = 2 << 20
 _RANGE_THREADS = 8
 _CHECKSUM_BYTES = 1 << 20
-_LIST_FIELDS = "items(name,size,generation),prefixes,nextPageToken"
+_LIST_FIELDS = "items(name,size,generation,timeCreated),prefixes,nextPageToken"
 
 
 def connect_gcs(deadline_seconds: float = 60.0) -> GcsStorage:
@@ -260,11 +260,13 @@ class _Writer:
 def _stored_file(bucket: str, blob: storage.Blob) -> StoredFile:
     """Describes an object as listed."""
     name: str = blob.name
+    created = blob.time_created
     return StoredFile(
         location=f"{GCS_SCHEME}{bucket}/{name}",
         name=name.rpartition("/")[2],
         size=int(blob.size),
         generation=str(blob.generation),
+        modified=created.timestamp() if created else None,
     )
 
 

@@ -118,7 +118,8 @@ def _is_text(name: str) -> bool:
 
 def _stored_file(path: str, status: os.stat_result) -> StoredFile:
     """Describes a regular file as it is now."""
-    return StoredFile(path, Path(path).name, status.st_size, _generation(status))
+    generation = _generation(status)
+    return StoredFile(path, Path(path).name, status.st_size, generation, status.st_mtime)
 
 
 def _generation(status: os.stat_result) -> str:

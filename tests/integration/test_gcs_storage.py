@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from pathlib import Path
 
@@ -143,3 +144,13 @@ def test_a_session_is_found_below_a_root_as_in_production(
     with pytest.raises(LoaderError) as caught:
         storage.list_files(f"gs://{bucket}/logs2")
     assert caught.value.code is ErrorCode.PERMISSION_DENIED
+
+
+def test_a_listed_object_says_when_it_was_written(
+    gcs: GcsStorage, gcs_emulator: GcsEmulator, bucket: str
+) -> None:
+    before = time.time()
+    gcs_emulator.upload(bucket, "a/1", b"x")
+    (file,) = gcs.list_files(f"gs://{bucket}/a")
+    assert file.modified is not None
+    assert before - 2 < file.modified < time.time() + 2

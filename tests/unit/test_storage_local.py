@@ -206,3 +206,11 @@ def test_a_destination_that_cannot_be_written_is_not_the_sources_fault(
 def test_a_made_up_generation_is_not_read(folder: Path, tmp_path: Path) -> None:
     file = replace(LocalStorage().list_files(str(folder))[0], generation="1-2-3")
     assert code_of(LocalStorage().download, file, tmp_path / "copy") is ErrorCode.SOURCE_CHANGED
+
+
+def test_a_listed_file_says_when_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(b"x")
+    os.utime(path, (1_700_000_000, 1_700_000_123))
+    (file,) = LocalStorage().list_files(str(tmp_path))
+    assert file.modified == 1_700_000_123
