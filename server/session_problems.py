@@ -62,9 +62,13 @@ def count_hosts(
 def problem_of(count: HostCount, rows: Sequence[HostHealth] = ()) -> HostProblem | None:
     """What is wrong with a session's hosts, or None.
 
-    The reason is `missing_hosts` when some are not there, else that of a host that can't be shown.
+    The reason is `missing_hosts` when some are not there, else that of a host that can't be shown; one that
+    passes by itself goes first.
     """
-    damaged = [row for row in rows if not row.usable]
+    damaged = sorted(
+        (row for row in rows if not row.usable),
+        key=lambda row: (row.reason != ErrorCode.INCOMPLETE.value, row.host),
+    )
     reasons = [row.reason or ErrorCode.INTERNAL.value for row in damaged]
     sentences = []
     if count.expected is not None and len(count.found) < count.expected:

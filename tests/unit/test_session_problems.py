@@ -61,11 +61,14 @@ def test_complete_by_the_profiles_own_word() -> None:
 
 
 def test_damaged_hosts_are_named_with_their_reason() -> None:
-    rows = [row("a"), row("b", reason="incomplete"), row("c")]
+    rows = [row("a"), row("b", reason="malformed"), row("c", reason="incomplete")]
     problem = problem_of(count_hosts(3, ("a", "b", "c"), rows), rows)
     assert problem is not None
+    # An upload under way passes by itself: a program that sees this reason asks again.
     assert problem.reason == "incomplete"
-    assert problem.message == "2 of 3 files can be shown. b: it ends too early"
+    assert problem.message == (
+        "1 of 3 files can be shown. c: it ends too early; b: it ends too early"
+    )
 
 
 def test_missing_and_damaged_hosts_are_both_said() -> None:
