@@ -31,15 +31,20 @@ def module_names(directory: Path) -> list[str]:
 def produced_files(directory: Path, hosts: Sequence[str]) -> list[Path]:
     """The artifacts in a job's directory, sorted by name.
 
-    Those are XProf's caches for all of the job's hosts together, each host's trace tables, and extracted HLO
-    modules; never profiles, answers, links, or names that XProf does not use.
+    Those are XProf's caches for all of the job's hosts together, each host's trace tables when all three
+    are there, and extracted HLO modules; never profiles, answers, links, or names that XProf does not use.
     """
-    traces = {host + suffix for host in hosts for suffix in _TRACE_SUFFIXES}
+    traces = {
+        host + suffix
+        for host in hosts
+        if all(is_own_file(directory / f"{host}{suffix}") for suffix in _TRACE_SUFFIXES)
+        for suffix in _TRACE_SUFFIXES
+    }
     return [
         path
         for path in sorted(directory.iterdir())
-        if (path.name in traces or _SHARED_CACHE.fullmatch(path.name) or _is_module(path.name))
-        and is_plain_file(path)
+        if path.name in traces
+        or ((_SHARED_CACHE.fullmatch(path.name) or _is_module(path.name)) and is_own_file(path))
     ]
 
 
@@ -59,3 +64,12 @@ def is_plain_file(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def is_own_file(path: Path) -> bool:
+    """Whether a path is a file itself that has no other name anywhere, as what was just written has not."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1

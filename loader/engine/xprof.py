@@ -19,7 +19,7 @@ from loader.engine import sandbox
 from loader.engine.base import XPROF_VERSION, Converted, Job, Limits, StopSignal
 from loader.engine.outcome import explain, read_report
 from loader.engine.process import ZygoteProcess
-from loader.engine.produced import ANSWER_FILE, is_plain_file
+from loader.engine.produced import ANSWER_FILE, is_own_file, is_plain_file
 from loader.engine.sandbox import FIRST_UID, Layer, unmet, why_unmet
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import XPLANE_SUFFIX
@@ -124,7 +124,7 @@ class XprofEngine:
             )
             raise problem
         report, answer = read_report(end), job.directory / ANSWER_FILE
-        if report is None or not is_plain_file(answer):
+        if report is None or not is_own_file(answer):
             raise LoaderError(
                 ErrorCode.INTERNAL, f"The conversion for {job.tool} left no answer. Try again."
             )
