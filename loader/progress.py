@@ -18,6 +18,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+PROGRESS_FOLDER = "progress"
+"""In the data directory, which front end and worker of one machine share."""
 ENTRY_SECONDS = 6.0
 """How long an entry stays when nobody posts it again."""
 _KEY_LENGTH = 64

@@ -14,22 +14,38 @@ from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from loader.engine.base import ENGINE_VERSION
+from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
+from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, ResultStore
 from loader.storage.roots import open_storage
 from server import pages
+from server.deferred import Deferred
 from server.errors import install_error_handlers
 from server.grants import LinkEndedError
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
+from server.prewarm import Prewarmer, PrewarmRules
 from server.registry.database import Database
-from server.routes import links, runs, session_health, session_merges, sessions, tokens, xprof
+from server.routes import (
+    links,
+    runs,
+    session_health,
+    session_merges,
+    session_prewarm,
+    sessions,
+    tokens,
+    xprof,
+    xprof_progress,
+)
 from server.services import Services, Threads
 from server.settings import Settings
 from server.ui.assets import find_xprof_static, load_assets
+from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import worker_credential
-from server.workers import WorkerAddresses, Workers
+from server.workers import Workers
 
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64
@@ -37,11 +53,25 @@ METRICS_PATH = "/metrics"
 QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
 
 
-def open_results(settings: Settings) -> ResultStore:
-    """Where the front end looks for finished answers."""
+def open_shared(settings: Settings) -> tuple[ResultStore, ProgressBoard]:
+    """Where the front end looks for finished answers, and for how far the others are."""
     if settings.redis_url:
-        return RedisResults(connect(settings.redis_url), RedisGuard())
-    return DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
+        client, guard = connect(settings.redis_url), RedisGuard()
+        return RedisResults(client, guard), RedisProgress(client, guard)
+    results = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
+    return results, DirectoryProgress(settings.data_dir / PROGRESS_FOLDER)
+
+
+def connect_workers(settings: Settings, metrics: Metrics) -> Workers:
+    """The front end's side of the workers."""
+    large = WorkerAddresses(settings.large_workers) if settings.large_workers else None
+    return Workers(
+        WorkerAddresses(settings.workers),
+        worker_credential(settings.secret_key),
+        settings.request_seconds,
+        metrics.worker_retries.inc,
+        large,
+    )
 
 
 def build_services(settings: Settings) -> Services:
@@ -53,19 +83,20 @@ def build_services(settings: Settings) -> Services:
     database = Database(settings.resolved_database_url)
     database.migrate()
     metrics = Metrics()
-    workers = Workers(
-        WorkerAddresses(settings.workers),
-        worker_credential(settings.secret_key),
-        settings.request_seconds,
-        metrics.worker_retries.inc,
-    )
+    workers = connect_workers(settings, metrics)
+    results, progress = open_shared(settings)
+    rules = PrewarmRules(settings.prewarm, settings.prewarm_bytes)
     assets = load_assets(find_xprof_static(), settings.resolved_asset_cache)
     return Services(
         settings=settings,
+        engine_version=ENGINE_VERSION,
         database=database,
         storage=open_storage(settings.storage_roots),
-        results=open_results(settings),
+        results=results,
+        progress=progress,
         workers=workers,
+        deferred=Deferred(),
+        prewarmer=Prewarmer(database, results, workers, ENGINE_VERSION, rules),
         metrics=metrics,
         assets=assets,
         threads=Threads(
@@ -82,6 +113,8 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
+        await services.prewarmer.aclose()
+        await services.deferred.aclose()
         await services.workers.aclose()
         await run_in_threadpool(services.database.close)
 
@@ -105,11 +138,13 @@ def create_app(settings: Settings) -> FastAPI:
         sessions.router,
         session_health.router,
         session_merges.router,
+        session_prewarm.router,
         links.router,
         tokens.router,
     ):
         app.include_router(router)
     app.include_router(xprof.entry)
+    app.include_router(xprof_progress.router)
     app.include_router(xprof.router)
     app.include_router(pages.router)
     _add_middleware(app, services)

@@ -42,6 +42,7 @@ class SessionGrant:
         session_name: for people.
         prefix: URL path of everything under this grant, percent-encoded, without trailing slash.
         expires: when the right ends, or None.
+        expected_hosts: how many hosts took part, if the session's maker said so.
         link: the share link, None for a signed-in person.
     """
 
@@ -51,6 +52,7 @@ class SessionGrant:
     session_name: str
     prefix: str
     expires: datetime | None
+    expected_hosts: int | None
     link: ShareLink | None
 
 
@@ -85,5 +87,6 @@ def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
         session_name=session.display_name or session.id,
         prefix=f"{services.settings.path_prefix}/s/{quote(token, safe='')}",
         expires=outcome.link.expires,
+        expected_hosts=session.expected_hosts,
         link=outcome.link,
     )

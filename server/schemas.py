@@ -160,6 +160,9 @@ class Session(ServerSet):
     """Server-set: resource names of the sessions that this one was made of; each may be gone by now."""
     storage_folder_uris: list[str] | None = None
     """Server-set: all folders of a merged session."""
+    prewarm: str | None = None
+    """Server-set: how far converting in advance is: `waiting`, `running`, `done`, `cancelled`, `failed`, or
+    `skipped` when this hub does not do so, the session is too large, or hosts of it are missing."""
     hosts: list[SessionHost] | None = None
     """Server-set: the hosts that are there at this moment; not part of lists."""
     found_hosts: int | None = None

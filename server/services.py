@@ -8,9 +8,12 @@ from typing import Annotated
 import anyio
 from fastapi import Depends, Request
 
+from loader.progress import ProgressBoard
 from loader.results import ResultStore
 from loader.storage.base import Storage
+from server.deferred import Deferred
 from server.metrics import Metrics
+from server.prewarm import Prewarmer
 from server.registry.database import Database
 from server.settings import Settings
 from server.ui.assets import Assets
@@ -27,13 +30,21 @@ class Threads:
 
 @dataclass(frozen=True)
 class Services:
-    """The parts that routes work with."""
+    """The parts that routes work with.
+
+    Attributes:
+        engine_version: names the workers' engine in every answer's key.
+    """
 
     settings: Settings
+    engine_version: str
     database: Database
     storage: Storage
     results: ResultStore
+    progress: ProgressBoard
     workers: Workers
+    deferred: Deferred
+    prewarmer: Prewarmer
     metrics: Metrics
     assets: Assets
     threads: Threads

@@ -19,10 +19,9 @@ import httpx2
 from fastapi import Request, Response
 
 from loader.catalog import SessionFiles, list_session
-from loader.conversion import Plan
-from loader.engine.base import ENGINE_VERSION
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest, encoded_key
+from loader.plan import Plan
 from loader.results import OpenResult, ResultHeader
 from loader.service import answer_or_raise, plan_for
 from server.answer_progress import (
@@ -85,7 +84,7 @@ class ToolAnswers:
         Raises:
             LoaderError: why there is no answer.
         """
-        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        plan = await self._plan(session, request)
         encoding = choose_encoding(http.headers.get("accept-encoding"))
         headers = _headers(plan.key, encoding, file_name)
         if holds_etag(http.headers.get("if-none-match"), headers["ETag"]):
@@ -110,7 +109,7 @@ class ToolAnswers:
         Raises:
             LoaderError: why there is no answer.
         """
-        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        plan = await self._plan(session, request)
         body = await self._open(plan, IDENTITY)
         try:
             return json.loads(b"".join([piece async for piece in body.pieces]))
@@ -129,7 +128,7 @@ class ToolAnswers:
         Raises:
             LoaderError: why there will be no answer.
         """
-        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        plan = await self._plan(session, request)
         return await self._later(http, plan)
 
     async def progress(self, session: SessionFiles, request: ToolRequest) -> AnswerProgress:
@@ -138,8 +137,11 @@ class ToolAnswers:
         Raises:
             LoaderError: NOT_FOUND for a host that is not there.
         """
-        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        plan = await self._plan(session, request)
         return await self._progress_of(plan)
+
+    async def _plan(self, session: SessionFiles, request: ToolRequest) -> Plan:
+        return await self._in_thread(plan_for, session, self._services.engine_version, request)
 
     async def _progress_of(self, plan: Plan) -> AnswerProgress:
         if await self._in_thread(self._services.results.contains, plan.key):
@@ -165,7 +167,7 @@ class ToolAnswers:
 
     async def is_kept(self, session: SessionFiles, request: ToolRequest) -> bool:
         """Whether the answer is there already, so that nobody has to be asked."""
-        plan = await self._in_thread(plan_for, session, ENGINE_VERSION, request)
+        plan = await self._plan(session, request)
         return await self._in_thread(self._services.results.contains, plan.key)
 
     async def _open(self, plan: Plan, encoding: str) -> Body:

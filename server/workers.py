@@ -1,37 +1,34 @@
 """Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
 
-The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
-that is gone is passed over for a moment and the request goes to the next. One that is slow is waited for, up
-to one limit for all attempts together. Nothing is retried once bytes of an answer have gone out.
+A worker that is gone is passed over for a moment and the request goes to the next. One that is slow is waited
+for, up to one limit for all attempts together. Nothing is retried once bytes of an answer have gone out. What
+needs more memory than the ordinary workers have goes to a large one, where there are any.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import socket
 import struct
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 
+from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
+from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import KEY_HEADER, TOOL_DATA_PATH, ErrorBody, ToolRequestBody
 
-_RESOLVE_SECONDS = 5.0
-_EJECT_SECONDS = 3.0
 _TRIES = 4
 _RETRY_PAUSE_SECONDS = 0.5
 _CONNECT_SECONDS = 3.0
 _IDLE_SECONDS = 2.0
 """How long an idle connection is kept: less than a worker keeps it, so that none is used as it closes."""
 _PREFIX = struct.Struct(">I")
+_WANTS_MEMORY = frozenset({ErrorCode.NEEDS_LARGER_WORKER, ErrorCode.OUT_OF_MEMORY})
 logger = logging.getLogger(__name__)
 
 
@@ -52,89 +49,16 @@ class WorkerAnswer:
     close: Callable[[], Awaitable[None]]
 
 
-class WorkerAddresses:
-    """The addresses of workers: fixed URLs, or one name that stands for several addresses.
+class Workers:
+    """Asks workers for tool data.
 
     Args:
-        urls: where workers are.
-        clock: seconds that only grow.
-        resolve: the URLs that one URL stands for now, or None when nobody can say.
+        addresses: the ordinary workers.
+        credential: proves this front end to them.
+        timeout_seconds: for all attempts of one request together.
+        on_retry: called when a request goes to another worker.
+        large: workers with more memory, or None.
     """
-
-    def __init__(
-        self,
-        urls: Sequence[str],
-        clock: Callable[[], float] = time.monotonic,
-        resolve: Callable[[str], Awaitable[list[str] | None]] | None = None,
-    ) -> None:
-        self._known = {url.rstrip("/"): [url.rstrip("/")] for url in urls}
-        self._clock = clock
-        self._resolve = resolve or _resolve
-        self._checked = float("-inf")
-        self._ejected: dict[str, float] = {}
-
-    async def ranked(self, name: str) -> list[str]:
-        """All addresses, the best for this name first, those that just failed last."""
-        addresses = await self._addresses()
-        return sorted(addresses, key=lambda url: (self.is_ejected(url), _score(url, name)))
-
-    def eject(self, url: str) -> None:
-        """Puts an address at the end of the line for a moment."""
-        now = self._clock()
-        self._ejected = {known: end for known, end in self._ejected.items() if end > now}
-        self._ejected[url] = now + _EJECT_SECONDS
-
-    def is_ejected(self, url: str) -> bool:
-        """Whether the address has just failed."""
-        return self._ejected.get(url, float("-inf")) > self._clock()
-
-    async def _addresses(self) -> list[str]:
-        """All addresses; those of a name that can't be resolved now are the last ones that it had."""
-        if self._clock() - self._checked >= _RESOLVE_SECONDS:
-            for url in self._known:
-                self._known[url] = await self._resolve(url) or self._known[url]
-            self._checked = self._clock()
-        return list(dict.fromkeys(address for found in self._known.values() for address in found))
-
-
-def _score(url: str, name: str) -> bytes:
-    return hashlib.sha256(f"{url}\n{name}".encode()).digest()
-
-
-async def _resolve(url: str) -> list[str] | None:
-    """One URL per address that an `http` name has, None when that can't be found out; others as they are."""
-    parts = urlsplit(url)
-    if parts.scheme != "http" or parts.hostname is None:
-        return [url]
-    try:
-        rows = await asyncio.get_running_loop().getaddrinfo(
-            parts.hostname, parts.port or 80, type=socket.SOCK_STREAM
-        )
-    except socket.gaierror as problem:
-        logger.warning("the name of the workers can't be resolved: %s", problem)
-        return None
-    addresses = sorted(
-        {str(row[4][0]) for row in rows if row[0] in {socket.AF_INET, socket.AF_INET6}}
-    )
-    if len(addresses) <= 1 or parts.hostname == "localhost":
-        return [url]
-    port = parts.port or 80
-    return [
-        urlunsplit(
-            (
-                "http",
-                f"[{address}]:{port}" if ":" in address else f"{address}:{port}",
-                parts.path,
-                "",
-                "",
-            )
-        )
-        for address in addresses
-    ]
-
-
-class Workers:
-    """Asks workers for tool data."""
 
     def __init__(
         self,
@@ -142,8 +66,10 @@ class Workers:
         credential: str,
         timeout_seconds: float,
         on_retry: Callable[[], None],
+        large: WorkerAddresses | None = None,
     ) -> None:
         self._addresses = addresses
+        self._large = large
         self._seconds = timeout_seconds
         self._on_retry = on_retry
         self._client = httpx2.AsyncClient(
@@ -155,17 +81,23 @@ class Workers:
             trust_env=False,
         )
 
-    async def get(self, request: ToolRequest) -> WorkerAnswer:
-        """The answer of the first worker that gives one.
+    async def get(
+        self, request: ToolRequest, urgency: Urgency = Urgency.PERSON, is_large: bool = False
+    ) -> WorkerAnswer:
+        """The answer of the first worker that gives one; a large one is asked when memory did not suffice.
+
+        Args:
+            request: what is asked.
+            urgency: for whom; a worker gives up what is made in advance when the connection closes.
+            is_large: whether it is known already that an ordinary worker had too little memory.
 
         Raises:
             LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
                 no worker is there, INTERNAL when they don't accept this front end.
         """
-        body = ToolRequestBody.of(request).model_dump()
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._first_answer("\n".join(request.locations), body)
+                return await self._get(request, urgency, is_large)
         except (TimeoutError, httpx2.ReadTimeout) as problem:
             raise LoaderError(
                 ErrorCode.TIMED_OUT,
@@ -173,15 +105,34 @@ class Workers:
                 "has begun goes on.",
             ) from problem
 
-    async def _first_answer(self, session: str, body: dict[str, object]) -> WorkerAnswer:
+    def may_help(self, error: LoaderError) -> bool:
+        """Whether a large worker may have the answer that an ordinary one could not make."""
+        return self._large is not None and error.code in _WANTS_MEMORY
+
+    async def _get(self, request: ToolRequest, urgency: Urgency, is_large: bool) -> WorkerAnswer:
+        session = "\n".join(request.locations)
+        if self._large is None or not is_large:
+            body = ToolRequestBody.of(request, urgency)
+            try:
+                return await self._first_answer(self._addresses, session, body)
+            except LoaderError as error:
+                if self._large is None or not self.may_help(error):
+                    raise
+                logger.info("a large worker is asked: %s", error.message)
+        body = ToolRequestBody.of(request, urgency, is_large=True)
+        return await self._first_answer(self._large, session, body)
+
+    async def _first_answer(
+        self, addresses: WorkerAddresses, session: str, body: ToolRequestBody
+    ) -> WorkerAnswer:
         for attempt in range(_TRIES):
-            ranked = await self._addresses.ranked(session)
+            ranked = await addresses.ranked(session)
             if not ranked:
                 break
             url = ranked[0]
             if attempt:
                 self._on_retry()
-                if self._addresses.is_ejected(url):
+                if addresses.is_ejected(url):
                     # All have just failed: a moment to come back. Another one is asked at once.
                     await asyncio.sleep(_RETRY_PAUSE_SECONDS)
             try:
@@ -190,13 +141,15 @@ class Workers:
                 raise  # It works on the answer; another one would begin anew.
             except (httpx2.TransportError, ConnectionError) as problem:
                 logger.warning("worker %s did not answer: %r", url, problem)
-                self._addresses.eject(url)
+                addresses.eject(url)
         raise LoaderError(
             ErrorCode.BUSY, "No worker answers at the moment. Try again in a few seconds."
         )
 
-    async def _ask(self, url: str, body: dict[str, object]) -> WorkerAnswer:
-        request = self._client.build_request("POST", url + TOOL_DATA_PATH, json=body)
+    async def _ask(self, url: str, body: ToolRequestBody) -> WorkerAnswer:
+        request = self._client.build_request(
+            "POST", url + TOOL_DATA_PATH, json=body.model_dump(mode="json")
+        )
         response = await self._client.send(request, stream=True)
         if response.status_code != httpx2.codes.OK:
             text = await response.aread()

@@ -22,6 +22,7 @@ from server.registry.errors import (
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS, merged_origins, require_free_origins
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
+from server.registry.prewarm import PrewarmState
 from server.registry.records import ProfilerSession, SessionOrigin, etag_of
 
 SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
@@ -44,6 +45,7 @@ class NewSession:
     display_name: str
     expected_hosts: int | None = None
     merged_from: tuple[SessionOrigin, ...] = ()
+    prewarm: PrewarmState = PrewarmState.NONE
 
 
 def create_session(
@@ -69,7 +71,7 @@ def create_session(
                 more_locations=list(new.locations[1:]),
                 expected_hosts=new.expected_hosts,
                 merged_from=[asdict(origin) for origin in new.merged_from],
-                prewarm="",
+                prewarm=new.prewarm.value,
                 creator=creator,
                 created=now,
                 updated=now,

@@ -5,14 +5,17 @@ The inspection runs in a worker and is remembered like any answer, so its freshn
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
 from auth.policy import Action
+from loader.keys import ToolRequest
+from loader.tools import HEALTH
 from server.access import api_router, require
+from server.answer_progress import AnswerProgress
 from server.registry import sessions
 from server.schemas import ResourceId
 from server.services import ServicesDependency
@@ -23,22 +26,32 @@ from server.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/health", "sessions")
 
+_COME_BACK: dict[int | str, dict[str, Any]] = {
+    202: {"model": AnswerProgress, "description": "Not ready yet; ask again."}
+}
 
-@router.get("", response_model_exclude_none=True)
+
+@router.get(
+    "", response_model=SessionHealth, response_model_exclude_none=True, responses=_COME_BACK
+)
 async def get_health(
+    http: Request,
     services: ServicesDependency,
     _principal: Annotated[Principal, Depends(require(Action.SESSIONS_READ))],
     run: ResourceId,
     session: ResourceId,
-) -> SessionHealth:
+) -> SessionHealth | Response:
     """Looks every host's file over and says which can be shown, why the others can't, and which are missing.
 
     404 when the session's folder holds no profile. Takes as long as reading the files, once for each version
-    of them.
+    of them; with `Prefer: respond-async, wait=<seconds>` the answer is 202 after that time.
     """
     record = await run_in_threadpool(sessions.get_session, services.database, run, session)
     answers = ToolAnswers(services)
     files = await answers.list_session(record.locations)
+    later = await answers.come_back_later(http, files, ToolRequest(files.locations, HEALTH))
+    if later is not None:
+        return later
     hosts = await inspect_session(answers, files)
     count = count_hosts(record.expected_hosts, files.host_names, hosts)
     problem = problem_of(count, hosts)

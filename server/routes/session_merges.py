@@ -98,15 +98,18 @@ async def merge_sessions(
     known = [await captures.read_times(capture, files) for capture, files in listed]
     _require_same_time(known)
     new = _new_session(body, origins, offer_of(known))
+    files = await ToolAnswers(services).list_session(new.locations)
+    prewarm = services.prewarmer.rules.first_state(files, new.expected_hosts)
     created = await run_in_threadpool(
         sessions.create_session,
         services.database,
         run,
-        new,
+        replace(new, prewarm=prewarm),
         creator=principal.name,
         now=datetime.now(UTC),
     )
-    return with_hosts(created, await ToolAnswers(services).list_session(created.locations))
+    services.prewarmer.start(created, files)
+    return with_hosts(created, files)
 
 
 class _Captures:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
+import anyio.from_thread
 from fastapi import Depends, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
@@ -22,6 +23,7 @@ from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
 from server.errors import INVALID, ApiError, invalid_field
 from server.names import check_id, session_name
+from server.prewarm import shown_state
 from server.registry import records, runs, sessions
 from server.routes.runs import SORTABLE, DeleteParameters
 from server.schemas import (
@@ -52,6 +54,8 @@ class AttachParameters(ApiModel):
 
     profiler_session_id: ResourceId | None = None
     """Id of the session; the name of its folder or file when it is missing."""
+    prewarm: bool = True
+    """Whether to convert at once what the session's first page asks for, if this hub does so at all."""
 
 
 @router.post("", response_model_exclude_none=True)
@@ -70,14 +74,17 @@ def attach_session(
     runs.get_run(services.database, run)
     files = _only_session(services.storage, body.storage_folder_uri)
     session_id = parameters.profiler_session_id or _own_name(files.locations[0])
+    rules = services.prewarmer.rules
     new = sessions.NewSession(
         id=session_id,
         locations=files.locations,
         display_name=body.display_name or session_id,
         expected_hosts=body.expected_hosts,
+        prewarm=rules.first_state(files, body.expected_hosts, is_wanted=parameters.prewarm),
     )
     now = datetime.now(UTC)
     created = sessions.create_session(services.database, run, new, creator=principal.name, now=now)
+    anyio.from_thread.run_sync(services.prewarmer.start, created, files)
     return with_hosts(created, files)
 
 
@@ -163,6 +170,7 @@ def to_resource(session: records.ProfilerSession) -> Session:
         merged_from=[session_name(session.run, origin.id) for origin in session.merged_from]
         or None,
         expected_hosts=session.expected_hosts,
+        prewarm=shown_state(session, datetime.now(UTC)).value or None,
     )
 
 

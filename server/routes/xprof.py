@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -20,16 +18,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
 from auth.links import ShareLink, count_open
-from loader.catalog import SessionFiles
 from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
-from loader.keys import ToolRequest
-from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, TOOLS, tool_named
+from loader.tools import TOOLS, tool_named
 from server.grants import SessionGrant, link_grant, run_title
 from server.registry.links import SqlLinkStore
 from server.services import Services, ServicesDependency
-from server.tool_answers import ToolAnswers, read_tool_request
+from server.session_inspection import inspect_session
+from server.session_status import missing_hosts, status_of_failure, status_of_session
+from server.tool_answers import ToolAnswers
 from server.xprof_pages import (
     figure_response,
     immutable_response,
@@ -37,10 +35,10 @@ from server.xprof_pages import (
     problem_response,
     static_response,
 )
+from server.xprof_queries import DATA, TIMELINE, request_of_route
 
 XPROF_PATH = "/data/plugin/profile"
 METHODS = ["GET", "HEAD"]
-_TIMELINE = "view_memory_allocation_timeline"
 logger = logging.getLogger(__name__)
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
@@ -101,21 +99,33 @@ async def hosts(grant: Grant, request: Request, services: ServicesDependency) ->
 @router.api_route("/run_tools", methods=METHODS)
 async def run_tools(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The tools that XProf can show for this session."""
-    return await _own_tool(grant, request, services, RUN_TOOLS)
+    return await answer_route("run_tools", grant, request, services)
 
 
 @router.api_route("/module_list", methods=METHODS)
 async def module_list(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The session's HLO modules, comma-separated."""
-    return await _own_tool(grant, request, services, MODULE_LIST)
+    return await answer_route("module_list", grant, request, services)
 
 
-async def _own_tool(
-    grant: SessionGrant, request: Request, services: Services, tool: str
+async def answer_route(
+    route: str,
+    grant: SessionGrant,
+    request: Request,
+    services: Services,
+    file_name: str | None = None,
 ) -> Response:
+    """What a route of XProf answers for the session that the grant names.
+
+    Raises:
+        LoaderError: why there is no answer.
+    """
     answers = ToolAnswers(services)
     session = await answers.list_session(grant.locations)
-    return await answers.respond(request, session, ToolRequest(session.locations, tool))
+    query = first_values(request)
+    asked = await run_in_threadpool(request_of_route, route, session, query)
+    notes = missing_hosts(grant.expected_hosts, session) if asked.hosts is None else ()
+    return await answers.respond(request, session, asked, file_name, notes)
 
 
 @router.api_route("/data", methods=METHODS)
@@ -125,44 +135,30 @@ async def data(grant: Grant, request: Request, services: ServicesDependency) -> 
     tool = query.get("tag", "")
     if tool == "graph_viewer" and query.get("type") == "graph":
         return figure_response(services, grant, "graph")
-    if tool == "memory_viewer" and query.get(_TIMELINE):
+    if tool == "memory_viewer" and query.get(TIMELINE):
         return figure_response(services, grant, "timeline")
-    return await _tool_data(grant, request, services, query)
+    return await answer_route(DATA, grant, request, services)
 
 
 @router.api_route("/graph_data", methods=METHODS)
 async def graph_data(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What the graph page draws: `{"dot": ...}`."""
-    query = {**first_values(request), "tag": "graph_viewer", "type": "graph"}
-    return await _tool_data(grant, request, services, query)
+    return await answer_route("graph_data", grant, request, services)
 
 
 @router.api_route("/timeline_data", methods=METHODS)
 async def timeline_data(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What the memory timeline page draws."""
-    query = {**first_values(request), "tag": "memory_viewer", _TIMELINE: "true"}
-    return await _tool_data(grant, request, services, query)
-
-
-async def _tool_data(
-    grant: SessionGrant, request: Request, services: Services, query: Mapping[str, str]
-) -> Response:
-    answers = ToolAnswers(services)
-    session = await answers.list_session(grant.locations)
-    tool_request = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
-    return await answers.respond(request, session, tool_request)
+    return await answer_route("timeline_data", grant, request, services)
 
 
 @router.api_route("/data_csv", methods=METHODS)
 async def data_csv(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """A tool's table as a CSV file."""
     query = first_values(request)
-    answers = ToolAnswers(services)
-    session = await answers.list_session(grant.locations)
-    asked = await run_in_threadpool(read_tool_request, session, query.get("tag", ""), query)
-    as_table = replace(asked, as_csv=True)
-    name = _UNSAFE_IN_FILE_NAME.sub("_", f"{asked.tool}_{grant.session_id}_{query.get('host', '')}")
-    return await answers.respond(request, session, as_table, f"{name.strip('_')}.csv")
+    tool = tool_named(query.get("tag", "")).name
+    name = _UNSAFE_IN_FILE_NAME.sub("_", f"{tool}_{grant.session_id}_{query.get('host', '')}")
+    return await answer_route("data_csv", grant, request, services, f"{name.strip('_')}.csv")
 
 
 @router.api_route("/status", methods=METHODS)
@@ -171,32 +167,12 @@ async def status(grant: Grant, services: ServicesDependency) -> Response:
     answers = ToolAnswers(services)
     try:
         session = await answers.list_session(grant.locations)
-        health = await answers.read_json(session, ToolRequest(session.locations, HEALTH))
+        rows = await inspect_session(answers, session)
     except LoaderError as error:
-        problem = {"host": None, "file": error.file, "reason": error.code, "message": error.message}
-        return _small_json({"state": "problem", "hosts": [], "problems": [problem]})
-    return _small_json(_status_of(session, health))
-
-
-def _status_of(session: SessionFiles, health: object) -> dict[str, object]:
-    rows = health["hosts"] if isinstance(health, dict) else []
-    problems = [
-        {key: row[key] for key in ("host", "file", "reason", "message")}
-        for row in rows
-        if not row["usable"]
-    ]
-    warnings = [
-        {"host": row["host"], "file": row["file"], "message": text}
-        for row in rows
-        if row["usable"]
-        for text in row["warnings"]
-    ]
-    return {
-        "state": "problem" if problems else "ok",
-        "hosts": list(session.host_names),
-        "problems": problems,
-        "warnings": warnings,
-    }
+        found = status_of_failure(error)
+    else:
+        found = status_of_session(session, rows, grant.expected_hosts)
+    return _small_json(found.model_dump(mode="json"))
 
 
 @router.api_route("/_assets/{content_hash}/{name:path}", methods=METHODS)

@@ -28,6 +28,7 @@ CALLS = {
     ("POST", "/machineLearningRuns/r/profilerSessions"): "editor",
     ("POST", "/machineLearningRuns/r/profilerSessions:merge"): "editor",
     ("DELETE", SESSION): "editor",
+    ("POST", f"{SESSION}:cancelPrewarm"): "editor",
     ("POST", f"{SESSION}/shareLinks"): "editor",
     ("GET", f"{SESSION}/shareLinks"): "editor",
     ("GET", "/shareLinks"): "editor",

@@ -9,14 +9,30 @@ from fastapi import FastAPI
 
 from loader.errors import ErrorCode
 from server.errors import status_of
-from server.routes import links, runs, session_health, session_merges, sessions, tokens
+from server.routes import (
+    links,
+    runs,
+    session_health,
+    session_merges,
+    session_prewarm,
+    sessions,
+    tokens,
+)
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 
 
 def test_every_operation_is_listed() -> None:
     app = FastAPI()
-    for module in (runs, sessions, session_health, session_merges, links, tokens):
+    for module in (
+        runs,
+        sessions,
+        session_health,
+        session_merges,
+        session_prewarm,
+        links,
+        tokens,
+    ):
         app.include_router(module.router)
     real = {
         f"{method.upper()} {path}"

@@ -66,6 +66,7 @@ def api_settings(folder: Path, **values: object) -> Settings:
         "database_url": f"sqlite:///{folder / 'registry.sqlite'}",
         "storage_roots": str(profiles),
         "secret_key": "of this test",
+        "prewarm": False,
     }
     return Settings.model_validate({**defaults, **values})
 

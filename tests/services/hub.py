@@ -65,7 +65,7 @@ class HubFactory:
 
         Args:
             env: its settings by their full names, e.g. `XPROF_HUB_REDIS_URL`. Without `XPROF_HUB_DATA_DIR` it
-                gets a data directory of its own.
+                gets a data directory of its own. Nothing is converted in advance unless they say so.
             only: which half to start; None starts both.
             port: where it listens; a free one if None.
         """
@@ -75,6 +75,7 @@ class HubFactory:
         port = port or free_port()
         variables = {key: os.environ[key] for key in KEPT_VARIABLES if key in os.environ}
         variables["XPROF_HUB_DATA_DIR"] = str(folder / "data")
+        variables["XPROF_HUB_PREWARM"] = "false"  # tests count what is converted
         variables.update(env)
         variables["XPROF_HUB_PORT"] = str(port)
         command: list[str | Path] = [Path(sys.executable).parent / "xprof-hub", "serve"]

@@ -11,10 +11,12 @@ from typing import TypeVar
 
 import pytest
 
+from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
-from server.workers import WorkerAddresses, Workers
+from server.worker_addresses import WorkerAddresses
+from server.workers import Workers
 
 REQUEST = ToolRequest(("gs://bucket/runs/r",), "overview_page", None, {})
 BODY = b"a zstd body, opaque here"
@@ -48,13 +50,14 @@ class Server:
     def __init__(self) -> None:
         self.answer: bytes | None = SILENCE
         self.asked = 0
+        self.bodies: list[dict[str, object]] = []
         self.url = ""
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(head.split("content-length: ")[1].split("\r\n")[0])
-            await reader.readexactly(length)
+            self.bodies.append(json.loads(await reader.readexactly(length)))
             self.asked += 1
             if self.answer is SILENCE:
                 await reader.read()  # until the client gives up
@@ -66,17 +69,20 @@ class Server:
 
 
 class Setup:
-    """Two servers and a front end's side of them.
+    """Two servers and a front end's side of them; perhaps a large worker besides.
 
     Attributes:
-        first: the server that is asked first for `REQUEST`.
-        second: the other one.
+        large: the large worker.
         retries: how often the front end turned to another worker.
     """
 
-    def __init__(self, servers: list[Server], seconds: float) -> None:
+    def __init__(
+        self, servers: list[Server], large: Server, seconds: float, has_large: bool
+    ) -> None:
         self.addresses = WorkerAddresses([server.url for server in servers])
-        self.workers = Workers(self.addresses, "credential", seconds, self._count)
+        larger = WorkerAddresses([large.url]) if has_large else None
+        self.workers = Workers(self.addresses, "credential", seconds, self._count, larger)
+        self.large = large
         self.servers = {server.url: server for server in servers}
         self.retries = 0
 
@@ -89,12 +95,12 @@ class Setup:
 
 
 @asynccontextmanager
-async def two_servers(seconds: float = 30.0) -> AsyncIterator[Setup]:
-    servers = [Server(), Server()]
+async def two_servers(seconds: float = 30.0, has_large: bool = False) -> AsyncIterator[Setup]:
+    servers = [Server(), Server(), Server()]
     listening = [await asyncio.start_server(one.handle, "127.0.0.1", 0) for one in servers]
     for server, socket in zip(servers, listening, strict=True):
         server.url = f"http://127.0.0.1:{socket.sockets[0].getsockname()[1]}"
-    setup = Setup(servers, seconds)
+    setup = Setup(servers[:2], servers[2], seconds, has_large)
     try:
         yield setup
     finally:
@@ -210,6 +216,85 @@ def test_a_workers_own_error_is_the_answer(answer: bytes, code: ErrorCode) -> No
             first.answer, second.answer = answer, GOOD
             assert await failure_of(setup) is code
             assert (first.asked, second.asked, setup.retries) == (1, 0, 0)
+
+    run(test)
+
+
+WANTS_MEMORY = [ErrorCode.NEEDS_LARGER_WORKER, ErrorCode.OUT_OF_MEMORY]
+
+
+@pytest.mark.parametrize("code", WANTS_MEMORY)
+def test_what_wants_more_memory_goes_to_a_large_worker_and_nobody_is_passed_over(
+    code: ErrorCode,
+) -> None:
+    async def test() -> None:
+        async with two_servers(has_large=True) as setup:
+            first, second = await setup.rank()
+            first.answer, second.answer, setup.large.answer = error(507, code), GOOD, GOOD
+            assert await body_of(setup) == BODY
+            assert (first.asked, second.asked, setup.large.asked) == (1, 0, 1)
+            assert (first.bodies[0]["is_large"], setup.large.bodies[0]["is_large"]) == (False, True)
+            assert not setup.addresses.is_ejected(first.url)
+            assert setup.retries == 0
+
+    run(test)
+
+
+@pytest.mark.parametrize("code", WANTS_MEMORY)
+def test_without_a_large_worker_the_reason_is_the_answer(code: ErrorCode) -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            first.answer, second.answer = error(507, code), GOOD
+            assert await failure_of(setup) is code
+            assert (second.asked, setup.large.asked) == (0, 0)
+
+    run(test)
+
+
+def test_the_large_workers_failure_is_final() -> None:
+    async def test() -> None:
+        async with two_servers(has_large=True) as setup:
+            first, _ = await setup.rank()
+            first.answer = error(507, ErrorCode.NEEDS_LARGER_WORKER)
+            setup.large.answer = error(507, ErrorCode.OUT_OF_MEMORY)
+            assert await failure_of(setup) is ErrorCode.OUT_OF_MEMORY
+            assert setup.large.asked == 1
+
+    run(test)
+
+
+def test_other_failures_do_not_bother_the_large_worker() -> None:
+    async def test() -> None:
+        async with two_servers(has_large=True) as setup:
+            first, _ = await setup.rank()
+            first.answer = error(504, ErrorCode.TIMED_OUT)
+            assert await failure_of(setup) is ErrorCode.TIMED_OUT
+            assert setup.large.asked == 0
+
+    run(test)
+
+
+def test_whoever_knows_that_memory_is_short_asks_the_large_worker_only() -> None:
+    async def test() -> None:
+        async with two_servers(has_large=True) as setup:
+            first, second = await setup.rank()
+            setup.large.answer = GOOD
+            answer = await setup.workers.get(REQUEST, is_large=True)
+            await answer.close()
+            assert (first.asked, second.asked, setup.large.asked) == (0, 0, 1)
+
+    run(test)
+
+
+def test_a_worker_is_told_that_nobody_waits() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, _ = await setup.rank()
+            first.answer = GOOD
+            answer = await setup.workers.get(REQUEST, Urgency.PREWARM)
+            await answer.close()
+            assert first.bodies[0]["urgency"] == "prewarm"
 
     run(test)
 

@@ -31,22 +31,60 @@ export function enableCopy() {
   });
 }
 
-/** Shows in the bar which hosts have problems: "3 of 4 hosts", with a sentence for each. */
-export function showHosts({ hosts, problems }) {
+/** One line of the list: a host's name and a sentence. */
+function line(name, message) {
+  const item = document.createElement("li");
+  const label = document.createElement("b");
+  label.textContent = name;
+  item.append(...(name ? [label, " "] : []), message);
+  return item;
+}
+
+/** A line that offers to open the page again, for hosts that it does not show yet. */
+function reloadLine() {
+  const item = line("", "More of this session is here now. ");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "xh-action";
+  button.textContent = "Show it";
+  button.addEventListener("click", () => location.reload());
+  item.append(button);
+  return item;
+}
+
+/** “3 of 4 hosts” when some are missing, else “4 hosts”. */
+function countText(usable, all) {
+  if (usable < all) return `${usable} of ${all} hosts`;
+  return all === 1 ? "1 host" : `${all} hosts`;
+}
+
+/** How many hosts can be shown. */
+export function usableHosts({ hosts, problems }) {
+  const broken = new Set(problems.map(({ host }) => host));
+  return hosts.filter((host) => !broken.has(host)).length;
+}
+
+/**
+ * Shows in the bar how many hosts can be shown, and in a list why the others can't and what is odd about these.
+ *
+ * `hasMore` says that a host can be shown now which could not when the page was opened.
+ */
+export function showHosts({ hosts, problems, warnings, expectedHosts, notes }, hasMore) {
   const box = document.getElementById("xh-hosts");
-  if (!box || !problems.length) return;
-  const broken = new Set(problems.map((problem) => problem.host || problem.file));
-  const all = new Set([...hosts, ...broken]).size;
-  const usable = hosts.filter((host) => !broken.has(host)).length;
-  box.querySelector("summary").textContent = `${usable} of ${all} hosts`;
-  box.classList.add("xh-warn");
-  box.querySelector("ul").replaceChildren(
-    ...problems.map(({ host, file, message }) => {
-      const item = document.createElement("li");
-      const name = document.createElement("b");
-      name.textContent = host || file;
-      item.append(name, ` ${message}`);
-      return item;
-    }),
-  );
+  if (!box) return;
+  const all = Math.max(new Set([...hosts, ...problems.map(({ host, file }) => host || file)]).size, expectedHosts ?? 0);
+  const usable = usableHosts({ hosts, problems });
+  const lines = [
+    ...(hasMore ? [reloadLine()] : []),
+    ...notes.map((note) => line("", note)),
+    ...problems.map(({ host, file, message }) => line(host || file, message)),
+    ...warnings.map(({ host, file, message }) => line(host || file, message)),
+  ];
+  const isWhole = usable >= all;
+  const oddities = isWhole && lines.length ? ` · ${lines.length} ${lines.length === 1 ? "note" : "notes"}` : "";
+  box.querySelector("summary").textContent = countText(usable, all) + oddities;
+  box.classList.toggle("xh-warn", !isWhole);
+  box.classList.toggle("xh-listed", lines.length > 0);
+  if (!lines.length) box.open = false;
+  box.querySelector("ul").replaceChildren(...lines);
 }

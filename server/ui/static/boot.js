@@ -1,32 +1,37 @@
 /**
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
-import { enableCopy, showHosts } from "./bar.js";
+import { enableCopy } from "./bar.js";
 import { keepLinksInside } from "./links.js";
-import { dismissNotice, showNotice, showSessionProblem } from "./notice.js";
-import { basePath } from "./paths.js";
+import { dismissNotice, showNotice } from "./notice.js";
+import { beginProgress, endProgress } from "./progress.js";
 import { watchRequests } from "./requests.js";
+import { isPassing, showRetry } from "./retry.js";
+import { followStatus } from "./status.js";
 import { keepStylesLocal } from "./styles.js";
 
-/** Asks once how the session is, and says so if it is not well. */
-async function showStatus() {
-  const response = await fetch(`${basePath}status`, { headers: { Accept: "application/json" } });
-  if (!response.ok) return; // XProf's own requests fail too then, and each shows its reason.
-  const { hosts = [], problems = [] } = await response.json();
-  const broken = new Set(problems.map((problem) => problem.host));
-  const nothing = problems.length > 0 && hosts.every((host) => broken.has(host));
-  if (nothing) showSessionProblem(problems);
-  else showHosts({ hosts, problems });
-}
+const onRequest = {
+  began: (request) => {
+    dismissNotice(request.tool);
+    beginProgress(request);
+  },
+  ended: endProgress,
+  failed: (failure) => (isPassing(failure) ? showRetry(failure) : showNotice(failure)),
+};
 
 keepStylesLocal();
 keepLinksInside();
-watchRequests({ started: dismissNotice, failed: showNotice });
+watchRequests(onRequest);
 enableCopy();
-// The trace viewer is a page of its own in a frame; it reports through trace.js.
+// The trace viewer is a page of its own in a frame; it reports through trace.js. Its requests dismiss nothing:
+// it asks again and again while somebody zooms.
 addEventListener("message", ({ origin, data }) => {
-  if (origin === location.origin && data?.xprofHubFailure) showNotice(data.xprofHubFailure);
+  if (origin !== location.origin || !data?.xprofHub) return;
+  const { kind, content } = data.xprofHub;
+  if (kind === "began") beginProgress(content);
+  if (kind === "ended") endProgress(content);
+  if (kind === "failed") onRequest.failed(content);
 });
-showStatus().catch(() => {
+followStatus().catch(() => {
   // Offline: nothing is known about the session, and XProf's requests say that the server is away.
 });

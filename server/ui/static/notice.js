@@ -4,8 +4,8 @@
  * Every text is set as text; messages may quote names from a profile.
  */
 
-/** A new element with text and children. */
-function element(name, attributes, ...children) {
+/** A new element with attributes, text and children. */
+export function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
@@ -13,35 +13,41 @@ function element(name, attributes, ...children) {
 }
 
 let notice = null;
+let onGone = null;
 
-/** Removes the notice, unless it is about this tool. */
-export function dismissNotice(tool) {
-  if (!notice || notice.dataset.tool === tool) return;
-  notice.remove();
+function removeNotice() {
+  notice?.remove();
+  onGone?.();
   notice = null;
+  onGone = null;
   document.body.classList.remove("xh-failed");
 }
 
-/** Shows one failure; a later one replaces it. */
-export function showNotice({ tool, message, file }) {
-  notice?.remove();
+/** Removes the notice, unless it is about this tool. */
+export function dismissNotice(tool) {
+  if (notice && notice.dataset.tool !== tool) removeNotice();
+}
+
+/** Puts a notice about a tool over the page; a later one replaces it. `gone` is called when it goes. */
+export function placeNotice(tool, kind, role, children, gone = null) {
+  removeNotice();
   const close = element("button", { type: "button", "aria-label": "Dismiss" }, "×");
-  const again = element("button", { type: "button", class: "xh-action" }, "Try again");
-  notice = element(
-    "section",
-    { class: "xh-notice", role: "alert" },
-    close,
-    element("h2", {}, "This view could not be made"),
-    element("p", {}, message),
-    ...(file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : []),
-    again,
-  );
+  notice = element("section", { class: `xh-notice ${kind}`, role }, close, ...children);
   notice.dataset.tool = tool;
-  close.addEventListener("click", () => dismissNotice(null));
-  again.addEventListener("click", () => location.reload());
+  onGone = gone;
+  close.addEventListener("click", removeNotice);
   document.body.append(notice);
   // XProf's own account of the same failure quotes the address, which holds the link's token.
   document.body.classList.add("xh-failed");
+}
+
+/** Shows one failure. */
+export function showNotice({ tool, message, file }) {
+  const again = element("button", { type: "button", class: "xh-action" }, "Try again");
+  again.addEventListener("click", () => location.reload());
+  const details = file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [];
+  const heading = element("h2", {}, "This view could not be made");
+  placeNotice(tool, "xh-final", "alert", [heading, element("p", {}, message), ...details, again]);
 }
 
 /** Replaces the whole page: no host of the session can be read. */

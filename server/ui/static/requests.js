@@ -1,5 +1,5 @@
 /**
- * Watches this page's own data requests and reports those that fail, with the server's sentence.
+ * Watches this page's own data requests: which are under way, and which failed, with the server's sentence.
  *
  * XProf shows an empty page, or waits for ever, when an answer is an error. The server's errors are
  * `{"error": {"message", "details": [{"reason", "file"}]}}`.
@@ -8,15 +8,29 @@ import { basePath, isInside } from "./paths.js";
 
 const UNREACHABLE = "The server did not answer. Check the connection and try again.";
 
-/** The failure that an answer tells of. */
-function readFailure(url, status, text) {
-  const failure = { tool: url.searchParams.get("tag") ?? "", status, message: "", file: "" };
+/** Tells the requests of this page from those of its frames. */
+const PAGE = Math.random().toString(36).slice(2);
+let count = 0;
+
+/**
+ * A request for data: `id`, the tool (empty for the session's own lists), and its address below the link in two
+ * parts, `name` and `query`.
+ */
+function requestOf(url) {
+  count += 1;
+  const name = url.pathname.slice(basePath.length);
+  return { id: `${PAGE}-${count}`, tool: url.searchParams.get("tag") ?? "", name, query: url.search };
+}
+
+/** The failure that an answer tells of. `retryAfter` is in seconds, 0 when asking again is not suggested. */
+function readFailure(request, status, text, retryAfter) {
+  const failure = { tool: request.tool, status, message: "", file: "", reason: "", retryAfter: Number(retryAfter) || 0 };
   if (status === 0) return { ...failure, message: UNREACHABLE };
   failure.message = `The server answered with error ${status}.`;
   try {
     const { error } = JSON.parse(text);
-    const file = error.details?.find((detail) => detail.file)?.file ?? "";
-    return { ...failure, message: error.message || failure.message, file };
+    const find = (name) => error.details?.find((detail) => detail[name])?.[name] ?? "";
+    return { ...failure, message: error.message || failure.message, file: find("file"), reason: find("reason") };
   } catch {
     // Not our JSON: a proxy in between answered, and its page would say nothing to a reader.
     return failure;
@@ -30,42 +44,51 @@ function dataUrl(address) {
   return isInside(url.pathname) && /^\w+$/.test(name) && name !== "status" ? url : null;
 }
 
-/** Calls `started(tool)` when data of a tool is asked for, and `failed(failure)` when an answer is an error. */
-export function watchRequests({ started, failed }) {
-  watchXhr({ started, failed });
-  watchFetch({ started, failed });
+/**
+ * Calls `began(request)` when data is asked for, `ended(request)` when the answer is there or given up, and
+ * `failed(failure)` when it is an error.
+ */
+export function watchRequests(report) {
+  watchXhr(report);
+  watchFetch(report);
 }
 
-function watchXhr({ started, failed }) {
+function watchXhr({ began, ended, failed }) {
   const { open } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function watchedOpen(method, address, ...rest) {
     const url = dataUrl(address);
     if (url) {
-      started(url.searchParams.get("tag") ?? "");
+      const request = requestOf(url);
+      const once = { once: true };
       let aborted = false;
-      this.addEventListener("abort", () => (aborted = true), { once: true });
-      this.addEventListener(
-        "loadend",
-        () => {
-          const ok = this.status >= 200 && this.status < 400;
-          const readable = this.responseType === "" || this.responseType === "text";
-          if (!ok && !aborted) failed(readFailure(url, this.status, readable ? this.responseText : ""));
-        },
-        { once: true },
-      );
+      this.addEventListener("loadstart", () => began(request), once);
+      this.addEventListener("abort", () => (aborted = true), once);
+      this.addEventListener("loadend", () => {
+        ended(request);
+        const ok = this.status >= 200 && this.status < 400;
+        const readable = this.responseType === "" || this.responseType === "text";
+        const text = readable ? this.responseText : "";
+        if (!ok && !aborted) failed(readFailure(request, this.status, text, this.getResponseHeader("Retry-After")));
+      }, once);
     }
     return open.call(this, method, address, ...rest);
   };
 }
 
-function watchFetch({ started, failed }) {
+function watchFetch({ began, ended, failed }) {
   const original = window.fetch;
   window.fetch = async (resource, ...rest) => {
     const url = dataUrl(resource instanceof Request ? resource.url : String(resource));
     if (!url) return original(resource, ...rest);
-    started(url.searchParams.get("tag") ?? "");
-    const response = await original(resource, ...rest);
-    if (!response.ok) failed(readFailure(url, response.status, await response.clone().text()));
-    return response;
+    const request = requestOf(url);
+    began(request);
+    try {
+      const response = await original(resource, ...rest);
+      const retryAfter = response.headers.get("Retry-After");
+      if (!response.ok) failed(readFailure(request, response.status, await response.clone().text(), retryAfter));
+      return response;
+    } finally {
+      ended(request);
+    }
   };
 }

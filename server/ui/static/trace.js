@@ -1,9 +1,23 @@
 /**
- * Runs in the trace viewer's frame: reports failed requests to the page around it.
+ * Runs in the frame of the trace viewer: reports its requests to the page around it, which shows how far they are.
  */
 import { watchRequests } from "./requests.js";
 
+const report = (kind, content) => parent.postMessage({ xprofHub: { kind, content } }, location.origin);
+const running = new Map();
+
+function ended(request) {
+  running.delete(request.id);
+  report("ended", request);
+}
+
 watchRequests({
-  started: () => {},
-  failed: (failure) => parent.postMessage({ xprofHubFailure: failure }, location.origin),
+  began: (request) => {
+    running.set(request.id, request);
+    report("began", request);
+  },
+  ended,
+  failed: (failure) => report("failed", failure),
 });
+// Whoever leaves the trace viewer does not wait for it any more.
+addEventListener("pagehide", () => [...running.values()].forEach(ended));

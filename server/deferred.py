@@ -1,0 +1,101 @@
+"""Answers that are being made while whoever asked has gone and will come back (`Prefer: respond-async`).
+
+Holds no answer: once made, it lies in the result cache or in its worker's. What is held is that somebody is
+at it, and for a short time how it ended, so that a failure reaches the one who asks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from loader.errors import ErrorCode, LoaderError
+
+_KEPT_SECONDS = 60.0
+"""How long it is known how an answer ended that nobody has come back for."""
+
+
+@dataclass
+class _Work:
+    task: asyncio.Task[None]
+    ended: float | None = None
+
+
+class Deferred:
+    """The answers of one front end that are being made for nobody who is connected. Lives in one event loop.
+
+    Args:
+        most: answers at once; more are refused.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, most: int = 256, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._works: dict[str, _Work] = {}
+
+    def is_running(self, key: str) -> bool:
+        """Whether the answer is being made."""
+        work = self._works.get(key)
+        return work is not None and work.ended is None
+
+    async def finish(self, key: str, make: Callable[[], Awaitable[None]], patience: float) -> bool:
+        """Whether the answer could be made within some seconds; otherwise that goes on.
+
+        Args:
+            key: names the answer; who asks for one that is being made already waits for the same work.
+            make: has it made.
+            patience: seconds to wait.
+
+        Raises:
+            LoaderError: why it can't be made; told once. BUSY when too many are being made.
+        """
+        self._forget_old()
+        work = self._works.get(key)
+        if work is None:
+            if len(self._works) >= self._most:
+                raise LoaderError(
+                    ErrorCode.BUSY,
+                    "Too many answers are being made at once. Try again in a minute.",
+                )
+            work = self._begin(key, make)
+        done, _ = await asyncio.wait({work.task}, timeout=patience)
+        if not done:
+            return False
+        self._works.pop(key, None)
+        work.task.result()
+        return True
+
+    async def aclose(self) -> None:
+        """Gives up what is being made; workers end what they have begun for themselves."""
+        tasks = [work.task for work in self._works.values()]
+        self._works.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, key: str, make: Callable[[], Awaitable[None]]) -> _Work:
+        async def run() -> None:
+            await make()
+
+        work = _Work(asyncio.create_task(run()))
+        self._works[key] = work
+
+        def note_end(task: asyncio.Task[None]) -> None:
+            work.ended = self._clock()
+            if not task.cancelled():
+                # Looked at, so that a failure nobody comes back for is not reported as forgotten.
+                task.exception()
+
+        work.task.add_done_callback(note_end)
+        return work
+
+    def _forget_old(self) -> None:
+        horizon = self._clock() - _KEPT_SECONDS
+        old = [
+            k for k, work in self._works.items() if work.ended is not None and work.ended < horizon
+        ]
+        for key in old:
+            del self._works[key]

@@ -1,0 +1,39 @@
+"""`progress/<route>?<query>` under a link: how far the answer of a route is, for the page and for scripts.
+
+Answers at once and has nothing made. The session comes from the link alone, as in `server.routes.xprof`.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from server.answer_progress import progress_response
+from server.routes.xprof import METHODS, XPROF_PATH, Grant, first_values
+from server.services import ServicesDependency
+from server.tool_answers import ToolAnswers
+from server.xprof_queries import DATA, request_of_route
+
+router = APIRouter(prefix="/s/{token}" + XPROF_PATH + "/progress", include_in_schema=False)
+
+
+@router.api_route("", methods=METHODS)
+@router.api_route("/", methods=METHODS)
+async def data_progress(grant: Grant, request: Request, services: ServicesDependency) -> Response:
+    """How far the answer of `data` to the same query is."""
+    return await route_progress(DATA, grant, request, services)
+
+
+@router.api_route("/{route}", methods=METHODS)
+async def route_progress(
+    route: str, grant: Grant, request: Request, services: ServicesDependency
+) -> Response:
+    """How far the answer of a route to the same query is.
+
+    Raises:
+        LoaderError: NOT_FOUND for a route, tool or host that is not there, INVALID_REQUEST for a bad value.
+    """
+    answers = ToolAnswers(services)
+    session = await answers.list_session(grant.locations)
+    asked = await run_in_threadpool(request_of_route, route, session, first_values(request))
+    return progress_response(await answers.progress(session, asked))

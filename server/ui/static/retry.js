@@ -1,0 +1,55 @@
+/**
+ * Opens the page again by itself when the server says that its answer will be there a little later.
+ */
+import { element, placeNotice } from "./notice.js";
+
+/** What is the matter, by the server's reason. */
+const HEADINGS = {
+  incomplete: "This file is still uploading",
+  busy: "All workers are busy",
+  storage_unavailable: "The profile can’t be reached at the moment",
+  source_changed: "The file was replaced just now",
+};
+const LONGEST_WAIT = 60;
+const GROWTH = 1.5;
+/** Tries longer ago than this, in milliseconds, belong to another trouble. */
+const MEMORY = 120_000;
+const KEY = "xprof-hub-tries";
+
+/** Whether waiting helps against this failure. */
+export function isPassing({ status, reason, retryAfter }) {
+  return status === 503 && reason in HEADINGS && retryAfter > 0;
+}
+
+/** How often this page has been opened again for a passing failure of late; counts this time. */
+function countTries() {
+  const [tries = 0, at = 0] = JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+  const count = Date.now() - at < MEMORY ? tries : 0;
+  sessionStorage.setItem(KEY, JSON.stringify([count + 1, Date.now()]));
+  return count;
+}
+
+let timer = 0;
+
+/** Says what is the matter and counts down; opens the page again at the end. */
+export function showRetry({ tool, message, file, reason, retryAfter }) {
+  if (timer) return; // Several views failed for the same reason: one clock is enough.
+  let left = Math.round(Math.min(LONGEST_WAIT, retryAfter * GROWTH ** countTries()));
+  const clock = element("span", {});
+  const line = element("p", { class: "xh-clock", "aria-hidden": "true" }, clock);
+  const now = element("button", { type: "button", class: "xh-action" }, "Try now");
+  const tick = () => {
+    clock.textContent = `Trying again in ${Math.max(left, 0)} s`;
+    // A page in the background costs the server something and shows nobody anything.
+    if (left <= 0 && !document.hidden) location.reload();
+    left -= 1;
+  };
+  tick();
+  timer = setInterval(tick, 1000);
+  now.addEventListener("click", () => location.reload());
+  const details = [element("p", {}, message), ...(file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [])];
+  placeNotice(tool, "xh-passing", "status", [element("h2", {}, HEADINGS[reason]), ...details, line, now], () => {
+    clearInterval(timer);
+    timer = 0;
+  });
+}

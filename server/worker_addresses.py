@@ -1,0 +1,100 @@
+"""Where workers are: fixed URLs, or names that stand for several, and in which order they are asked.
+
+The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
+that has just failed comes last for a moment. Nothing here asks a worker anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import socket
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import urlsplit, urlunsplit
+
+_RESOLVE_SECONDS = 5.0
+_EJECT_SECONDS = 3.0
+logger = logging.getLogger(__name__)
+
+
+class WorkerAddresses:
+    """The addresses of workers: fixed URLs, or one name that stands for several addresses.
+
+    Args:
+        urls: where workers are.
+        clock: seconds that only grow.
+        resolve: the URLs that one URL stands for now, or None when nobody can say.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        clock: Callable[[], float] = time.monotonic,
+        resolve: Callable[[str], Awaitable[list[str] | None]] | None = None,
+    ) -> None:
+        self._known = {url.rstrip("/"): [url.rstrip("/")] for url in urls}
+        self._clock = clock
+        self._resolve = resolve or _resolve
+        self._checked = float("-inf")
+        self._ejected: dict[str, float] = {}
+
+    async def ranked(self, name: str) -> list[str]:
+        """All addresses, the best for this name first, those that just failed last."""
+        addresses = await self._addresses()
+        return sorted(addresses, key=lambda url: (self.is_ejected(url), _score(url, name)))
+
+    def eject(self, url: str) -> None:
+        """Puts an address at the end of the line for a moment."""
+        now = self._clock()
+        self._ejected = {known: end for known, end in self._ejected.items() if end > now}
+        self._ejected[url] = now + _EJECT_SECONDS
+
+    def is_ejected(self, url: str) -> bool:
+        """Whether the address has just failed."""
+        return self._ejected.get(url, float("-inf")) > self._clock()
+
+    async def _addresses(self) -> list[str]:
+        """All addresses; those of a name that can't be resolved now are the last ones that it had."""
+        if self._clock() - self._checked >= _RESOLVE_SECONDS:
+            for url in self._known:
+                self._known[url] = await self._resolve(url) or self._known[url]
+            self._checked = self._clock()
+        return list(dict.fromkeys(address for found in self._known.values() for address in found))
+
+
+def _score(url: str, name: str) -> bytes:
+    return hashlib.sha256(f"{url}\n{name}".encode()).digest()
+
+
+async def _resolve(url: str) -> list[str] | None:
+    """One URL per address that an `http` name has, None when that can't be found out; others as they are."""
+    parts = urlsplit(url)
+    if parts.scheme != "http" or parts.hostname is None:
+        return [url]
+    try:
+        rows = await asyncio.get_running_loop().getaddrinfo(
+            parts.hostname, parts.port or 80, type=socket.SOCK_STREAM
+        )
+    except socket.gaierror as problem:
+        logger.warning("the name of the workers can't be resolved: %s", problem)
+        return None
+    addresses = sorted(
+        {str(row[4][0]) for row in rows if row[0] in {socket.AF_INET, socket.AF_INET6}}
+    )
+    if len(addresses) <= 1 or parts.hostname == "localhost":
+        return [url]
+    port = parts.port or 80
+    return [
+        urlunsplit(
+            (
+                "http",
+                f"[{address}]:{port}" if ":" in address else f"{address}:{port}",
+                parts.path,
+                "",
+                "",
+            )
+        )
+        for address in addresses
+    ]
