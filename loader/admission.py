@@ -1,17 +1,173 @@
-"""Who may convert now: so many at once as cores and memory allow, people first, small before huge.
+"""Waiting for one's turn to convert, and giving it back: the threads around `loader.turns`.
 
-Knows nothing of profiles: a conversion is what it needs, and for whom it is.
+Knows nothing of profiles: a conversion is what it needs, for whom it is, and whether it is still wanted.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from loader.errors import ErrorCode, LoaderError
+from loader.turns import Turn, Turns, Urgency
+
+__all__ = ["Admission", "AdmissionObserver", "Applicant", "Place", "Unobserved", "Urgency"]
+
+_LOOK_SECONDS = 0.1
+"""How often one who waits looks whether it is still wanted, and where it stands."""
 
 
-class Urgency(StrEnum):
-    """For whom an answer is made."""
+class Applicant(Protocol):
+    """One who wants to convert."""
 
-    PERSON = "person"
-    """Somebody waits for it."""
-    PREWARM = "prewarm"
-    """Nobody does yet; it may wait, and be given up."""
+    @property
+    def urgency(self) -> Urgency:
+        """For whom; may become more urgent while it waits."""
+
+    def check_wait(self) -> None:
+        """Raises what ends the waiting, if something does."""
+
+    def show_waiting(self, ahead: int) -> None:
+        """Told while it waits: how many go before."""
+
+
+class AdmissionObserver(Protocol):
+    """Told what goes on, for metrics."""
+
+    def waiting(self, urgency: Urgency, count: int) -> None:
+        """So many wait now."""
+
+    def admitted(self, urgency: Urgency, seconds: float) -> None:
+        """One has waited so long and may convert."""
+
+    def refused(self, reason: str) -> None:
+        """One was sent away: `busy` or `needs_larger_worker`."""
+
+
+class Unobserved:
+    """An `AdmissionObserver` that forgets."""
+
+    def waiting(self, urgency: Urgency, count: int) -> None:
+        """See `AdmissionObserver`."""
+
+    def admitted(self, urgency: Urgency, seconds: float) -> None:
+        """See `AdmissionObserver`."""
+
+    def refused(self, reason: str) -> None:
+        """See `AdmissionObserver`."""
+
+
+class Admission:
+    """Bounds the conversions of one worker. Thread-safe.
+
+    Args:
+        slots: most conversions at once.
+        memory_bytes: most memory of all together.
+        seconds: longest wait for a turn.
+        observer: told what goes on.
+        clock: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        slots: int,
+        memory_bytes: int,
+        seconds: float,
+        observer: AdmissionObserver | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._turns = Turns(slots, memory_bytes)
+        self._seconds = seconds
+        self._observer = observer or Unobserved()
+        self._clock = clock
+        self._changed = threading.Condition()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Most memory of all conversions together."""
+        return self._turns.memory_bytes
+
+    @contextmanager
+    def enter(self, applicant: Applicant, memory_bytes: int) -> Iterator[Place]:
+        """Waits for the turn, which lasts as long as the context.
+
+        Raises:
+            LoaderError: BUSY when it takes too long; what `Applicant.check_wait` raises.
+        """
+        turn = Turn(lambda: applicant.urgency, min(memory_bytes, self.memory_bytes), self._clock())
+        with self._changed:
+            self._turns.join(turn)
+        try:
+            self._wait(turn, applicant)
+            yield Place(self, turn, applicant)
+        finally:
+            with self._changed:
+                self._turns.leave(turn)
+                self._let_in()
+
+    def refuse(self, message: str) -> LoaderError:
+        """The error for what can never have its turn here; counted."""
+        self._observer.refused(ErrorCode.NEEDS_LARGER_WORKER.value)
+        return LoaderError(ErrorCode.NEEDS_LARGER_WORKER, message)
+
+    def resize(self, turn: Turn, applicant: Applicant, memory_bytes: int) -> None:
+        """See `Place.resize`."""
+        with self._changed:
+            fits = self._turns.resize(turn, min(memory_bytes, self.memory_bytes))
+            self._let_in()
+        if not fits:
+            self._wait(turn, applicant)
+
+    def _wait(self, turn: Turn, applicant: Applicant) -> None:
+        """Returns when it is the turn's turn."""
+        began = self._clock()
+        while True:
+            with self._changed:
+                self._let_in()
+                if self._turns.is_running(turn):
+                    break
+                ahead = self._turns.ahead(turn)
+            applicant.show_waiting(ahead)
+            applicant.check_wait()
+            if self._clock() - began >= self._seconds:
+                self._observer.refused(ErrorCode.BUSY.value)
+                raise LoaderError(
+                    ErrorCode.BUSY,
+                    "All conversion slots of the worker are taken. Try again in a minute.",
+                )
+            with self._changed:
+                if not self._turns.is_running(turn):
+                    self._changed.wait(_LOOK_SECONDS)
+        self._observer.admitted(turn.urgency(), self._clock() - began)
+
+    def _let_in(self) -> None:
+        """Wakes those whose turn it is; the lock must be held."""
+        if self._turns.grant():
+            self._changed.notify_all()
+        for urgency in Urgency:
+            self._observer.waiting(urgency, self._turns.waiting(urgency))
+
+
+class Place:
+    """A turn that one has."""
+
+    def __init__(self, admission: Admission, turn: Turn, applicant: Applicant) -> None:
+        self._admission = admission
+        self._turn = turn
+        self._applicant = applicant
+
+    @property
+    def memory_bytes(self) -> int:
+        """What is set aside for it."""
+        return self._turn.memory_bytes
+
+    def resize(self, memory_bytes: int) -> None:
+        """Sets aside another amount. When more is not free, gives the turn back and waits for it again.
+
+        Raises:
+            LoaderError: as `Admission.enter`.
+        """
+        self._admission.resize(self._turn, self._applicant, memory_bytes)

@@ -16,7 +16,7 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -89,8 +89,16 @@ class ArtifactStore(Protocol):
     def contains(self, key: str) -> bool:
         """Whether the set is there."""
 
-    def fetch(self, key: str, directory: Path) -> Manifest | None:
-        """Places the set's files in the directory; None, and no file, when there is no whole set."""
+    def fetch(
+        self, key: str, directory: Path, wants: Callable[[str], bool] = lambda _name: True
+    ) -> Manifest | None:
+        """Places the set's files in the directory; None, and no file, when there is no whole set.
+
+        Args:
+            key: of the set.
+            directory: where the files go.
+            wants: whether a file is needed, by its name; the manifest names the others, too.
+        """
 
     def publish(
         self, key: str, files: Sequence[Path], hosts: Sequence[str], warnings: Sequence[str]
@@ -120,10 +128,10 @@ def place(source: Path, target: Path) -> None:
     target.chmod(0o444)
 
 
-def whole(directory: Path, manifest: Manifest) -> bool:
-    """Whether every file of the manifest lies in the directory with its size."""
+def whole(directory: Path, files: Sequence[tuple[str, int]]) -> bool:
+    """Whether every one of a manifest's files lies in the directory with its size."""
     try:
-        return all((directory / name).stat().st_size == size for name, size in manifest.files)
+        return all((directory / name).stat().st_size == size for name, size in files)
     except OSError:
         return False
 
@@ -142,7 +150,9 @@ class DirectoryArtifacts:
         """Whether the set is there."""
         return self._read(self._directory / key) is not None
 
-    def fetch(self, key: str, directory: Path) -> Manifest | None:
+    def fetch(
+        self, key: str, directory: Path, wants: Callable[[str], bool] = lambda _name: True
+    ) -> Manifest | None:
         """Places the files in the directory."""
         try:
             descriptor = os.open(self._directory / key, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -152,7 +162,7 @@ class DirectoryArtifacts:
             logger.warning("an artifact set could not be opened: %s", problem)
             return None
         try:
-            return self._take(descriptor, directory)
+            return self._take(descriptor, directory, wants)
         finally:
             os.close(descriptor)
 
@@ -205,24 +215,27 @@ class DirectoryArtifacts:
             self.discard(key)
             draft.rename(self._directory / key)
 
-    def _take(self, descriptor: int, directory: Path) -> Manifest | None:
+    def _take(
+        self, descriptor: int, directory: Path, wants: Callable[[str], bool]
+    ) -> Manifest | None:
         """Places the files of the set that the descriptor holds open."""
         # By its name the set could become another one meanwhile, and files of both would mix.
         folder = Path(f"/proc/self/fd/{descriptor}")
         manifest = self._read(folder)
         if manifest is None:
             return None
+        wanted = [(name, size) for name, size in manifest.files if wants(name)]
         try:
-            for name, _ in manifest.files:
+            for name, _ in wanted:
                 place(folder / name, directory / name)
             os.utime(descriptor)
-            if whole(directory, manifest):
+            if whole(directory, wanted):
                 return manifest
         except FileNotFoundError:
             logger.info("an artifact set was removed while it was read")
         except OSError as problem:
             logger.warning("an artifact set could not be read: %s", problem)
-        for name, _ in manifest.files:
+        for name, _ in wanted:
             (directory / name).unlink(missing_ok=True)
         return None
 
@@ -235,7 +248,7 @@ class DirectoryArtifacts:
         except (OSError, ValueError) as problem:
             logger.warning("a damaged artifact set is ignored: %s", problem)
             return None
-        return manifest if whole(folder, manifest) else None
+        return manifest if whole(folder, manifest.files) else None
 
     def _remove_old_drafts(self) -> None:
         """Removes what killed processes left; another process's draft under way is younger."""

@@ -1,4 +1,4 @@
-"""One conversion from start to end: fetch, inspect, convert in a child, keep what it left behind.
+"""One conversion from start to end: wait for a turn, fetch, inspect, convert in a child, keep what is left.
 
 Works in a private directory that is removed afterwards whatever happens. It reads the user's files and never
 writes beside them. What to convert, and whether somebody else is already at it, is `loader.service`'s matter.
@@ -6,69 +6,47 @@ writes beside them. What to convert, and whether somebody else is already at it,
 
 from __future__ import annotations
 
-import hashlib
-import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
-import zstandard
-
-from loader.artifacts import ArtifactStore, Manifest, place
+from loader.admission import Admission, Place
+from loader.answers import Keep, health, pack
+from loader.artifacts import ArtifactStore, Manifest
 from loader.catalog import HostFile
 from loader.engine.base import Converted, Engine, Job, Limits
 from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import Inspection
-from loader.keys import ToolRequest
-from loader.results import ResultHeader
-from loader.storage.base import XPLANE_SUFFIX, StoredFile
-from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
+from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
+from loader.plan import Plan
+from loader.profiles import Intake, Usable, take_in
+from loader.progress import Phase
+from loader.storage.base import StoredFile, ignore
+from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
+from loader.work import Work
 
-_MOST_WARNINGS = 20
-_LONGEST_WARNING = 1000
-_OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
-_ZSTD_LEVEL = 9
-"""Half the bytes of level 3 on a trace, for 10 ms of CPU per MB, paid once (docs/adr/004)."""
-
-Keep = Callable[[ResultHeader, Path], None]
-"""Given the header and the zstd body of an answer; the body's file is gone afterwards."""
-
-Inspect = Callable[[Path, StoredFile], Inspection]
-"""Looks a downloaded profile over; raises `LoaderError` when it can't be used."""
+_PROFILE, _ARTIFACT = "profile", "artifact"
+_GB = 1e9
 
 
 class Workspace(Protocol):
     """Disk space for downloads and for running conversions (loader.scratch)."""
 
-    def fetch(self, files: Sequence[StoredFile]) -> AbstractContextManager[list[Path]]:
-        """The files on this disk, in the order asked for, kept while the context lasts."""
+    def fetch(
+        self, files: Sequence[StoredFile], wrote: Callable[[int], None] = ignore
+    ) -> AbstractContextManager[list[Path]]:
+        """The files on this disk, in the order asked for, kept while the context lasts.
+
+        Args:
+            files: what to fetch.
+            wrote: told of every so many bytes that have come, from any thread.
+        """
 
     def job_directory(self) -> AbstractContextManager[Path]:
         """A private directory for one job."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A request with everything that was looked up for it.
-
-    Attributes:
-        request: what was asked.
-        tool: its row in the table.
-        files: the chosen hosts' files, sorted by host.
-        key: of the answer.
-        artifact_key: of the artifact set that the tool shares, or None.
-    """
-
-    request: ToolRequest
-    tool: Tool
-    files: tuple[HostFile, ...]
-    key: str
-    artifact_key: str | None
 
 
 @dataclass(frozen=True)
@@ -80,84 +58,128 @@ class ConversionRecord:
         source: `profile`, or `artifact` when no profile was read.
         outcome: `ok` or an error code.
         converted: cost of the child, None when it gave no answer.
+        reserved_bytes: memory that was set aside for it.
     """
 
     tool: str
     source: str
     outcome: str
     converted: Converted | None
+    reserved_bytes: int = 0
 
 
 class Converter:
-    """Runs plans, a bounded number at once."""
+    """Runs plans, as many at once as the admission allows."""
 
     def __init__(
         self,
         engine: Engine,
         workspace: Workspace,
         artifacts: ArtifactStore,
-        inspect: Inspect,
+        intake: Intake,
         limits: Limits,
-        slots: int,
+        admission: Admission,
         record: Callable[[ConversionRecord], None],
         produced_files: Callable[[Path, Sequence[str]], list[Path]],
+        estimates: Estimates | None = None,
     ) -> None:
         self._engine = engine
         self._workspace = workspace
         self._artifacts = artifacts
-        self._inspect = inspect
-        self._limits = limits
-        self._slots = threading.BoundedSemaphore(slots)
+        self._intake = intake
+        memory = min(limits.memory_bytes, admission.memory_bytes)
+        self._limits = replace(limits, memory_bytes=memory)
+        self._admission = admission
         self._record = record
         self._produced_files = produced_files
+        self._estimates = estimates or Estimates()
 
     @property
     def engine_version(self) -> str:
         """Version of the engine, part of every key."""
         return self._engine.version
 
-    def run(self, plan: Plan, keep: Keep) -> None:
+    def run(self, plan: Plan, work: Work, keep: Keep) -> None:
         """Makes the answer and hands it to `keep`.
 
         Raises:
             LoaderError: whatever went wrong, in words.
         """
-        with self._slot(), ExitStack() as stack:
+        has_set = self._has_set(plan)
+        with self._admission.enter(work, self._need(plan, has_set)) as place, ExitStack() as stack:
             directory = stack.enter_context(self._workspace.job_directory())
+            task = _Task(plan, work, place, directory, keep)
             if plan.tool.name == HEALTH:
-                self._answer_health(plan, directory, keep)
+                self._answer_health(task)
                 return
-            outcome = self._convert_artifacts(plan, directory, keep)
+            outcome = self._convert_artifacts(task) if has_set else _Outcome.MISSING
             if outcome is _Outcome.DONE:
                 return
-            if outcome is _Outcome.REFUSED:
+            if has_set:
+                place.resize(self._estimate(plan).high)
                 directory = stack.enter_context(self._workspace.job_directory())
-            paths = stack.enter_context(self._workspace.fetch([entry.file for entry in plan.files]))
-            usable = self._place_profiles(plan, paths, directory)
-            refused = outcome is _Outcome.REFUSED
-            self._convert(plan, directory, usable, keep, "profile", is_set_damaged=refused)
+            is_refused = outcome is _Outcome.REFUSED
+            self._convert_profiles(replace(task, directory=directory, is_set_refused=is_refused))
 
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
-        """Keeps what runs at once within bounds: disk and cores for fetching, inspecting and converting."""
-        if not self._slots.acquire(timeout=self._limits.seconds):
-            raise LoaderError(
-                ErrorCode.BUSY,
-                "All conversion slots of the worker are taken. Try again in a minute.",
-            )
-        try:
-            yield
-        finally:
-            self._slots.release()
+    def _has_set(self, plan: Plan) -> bool:
+        """Whether the shared set is there and the tool needs no more than that."""
+        if plan.artifact_key is None or plan.tool.name == RUN_TOOLS:
+            return False
+        return self._artifacts.contains(plan.artifact_key)
 
-    def _convert_artifacts(self, plan: Plan, directory: Path, keep: Keep) -> _Outcome:
-        """Makes the answer from the shared set, if there is one."""
-        manifest = self._fetch_artifacts(plan, directory)
+    def _need(self, plan: Plan, has_set: bool) -> int:
+        """Bytes of memory to wait for.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        if plan.tool.name == HEALTH:
+            return CHILD_BYTES
+        if has_set:  # How large it is, is known when it was fetched.
+            reading = Reading(plan.request.tool, _ARTIFACT, plan.profile_sizes)
+            return self._estimates.of(reading).high
+        return self._estimate(plan).high
+
+    def _estimate(self, plan: Plan) -> Estimate:
+        """What the profiles will need, by their sizes on the store.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        reading = Reading(plan.heaviest, _PROFILE, plan.profile_sizes)
+        return self._require_room(self._estimates.of(reading))
+
+    def _require_room(self, estimate: Estimate) -> Estimate:
+        """The estimate, unless no conversion may use so much here.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        if estimate.low <= self._limits.memory_bytes:
+            return estimate
+        raise self._admission.refuse(
+            f"This needs about {estimate.low / _GB:,.0f} GB of memory; this worker may use "
+            f"{self._limits.memory_bytes / _GB:,.3g} GB. Choose fewer hosts, or capture a shorter "
+            "profile, or add a worker with more memory."
+        )
+
+    def _convert_artifacts(self, task: _Task) -> _Outcome:
+        """Makes the answer from the shared set, if it can be had."""
+        manifest = self._fetch_artifacts(task)
         if manifest is None:
             return _Outcome.MISSING
+        sizes = tuple(size for name, size in manifest.files if task.plan.wants(name))
+        modules = tuple(
+            name.removesuffix(MODULE_SUFFIX)
+            for name, _ in manifest.files
+            if name.endswith(MODULE_SUFFIX)
+        )
+        usable = Usable(manifest.hosts, sizes, manifest.warnings, modules=modules)
+        task.place.resize(
+            self._estimates.of(_reading(task.plan.request.tool, _ARTIFACT, usable)).high
+        )
         try:
-            usable = _Usable(manifest.hosts, manifest.warnings)
-            self._convert(plan, directory, usable, keep, "artifact")
+            self._convert(task, usable, _ARTIFACT)
         except LoaderError as error:
             if error.code not in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}:
                 raise
@@ -165,134 +187,126 @@ class Converter:
             return _Outcome.REFUSED
         return _Outcome.DONE
 
-    def _fetch_artifacts(self, plan: Plan, directory: Path) -> Manifest | None:
-        """The shared set in the directory, when there is one and the tool needs no more than that."""
-        if plan.artifact_key is None or plan.tool.name == RUN_TOOLS:
+    def _fetch_artifacts(self, task: _Task) -> Manifest | None:
+        """Places what the tool needs of the shared set in the directory."""
+        plan = task.plan
+        if plan.artifact_key is None:
             return None
-        manifest = self._artifacts.fetch(plan.artifact_key, directory)
-        if manifest is None and self._artifacts.contains(plan.artifact_key):
+        task.work.reporter.show(Phase.DOWNLOAD)
+        manifest = self._artifacts.fetch(plan.artifact_key, task.directory, plan.wants)
+        if (
+            manifest is None
+            and task.work.may_undo()
+            and self._artifacts.contains(plan.artifact_key)
+        ):
             self._artifacts.discard(plan.artifact_key)
         return manifest
 
-    def _place_profiles(self, plan: Plan, paths: Sequence[Path], directory: Path) -> _Usable:
-        """Places the usable profiles in the directory; their hosts, and warnings about the rest."""
-        hosts: list[str] = []
-        warnings: list[str] = []
-        problems: list[LoaderError] = []
-        for entry, path in zip(plan.files, paths, strict=True):
-            try:
-                warnings += self._inspect(path, entry.file).warnings
-                place(path, directory / f"{_usable_name(entry)}{XPLANE_SUFFIX}")
-                hosts.append(entry.host)
-            except LoaderError as problem:
-                problems.append(problem)
-        if problems and (not hosts or plan.request.hosts is not None):
-            raise problems[0]
-        if problems:
-            left_out = "; ".join(f"{problem.file}: {problem.message}" for problem in problems)
-            warnings.insert(0, f"{len(hosts)} of {len(plan.files)} hosts. {left_out}")
-        return _Usable(tuple(hosts), _bounded(warnings))
+    def _convert_profiles(self, task: _Task) -> None:
+        """Makes the answer from the profiles, and the shared set on the way."""
+        plan, work = task.plan, task.work
+        with self._downloaded(task) as files:
+            work.reporter.show(Phase.INSPECT, total_bytes=sum(plan.profile_sizes))
+            are_chosen = plan.request.hosts is not None
+            usable = take_in(self._intake, files, task.directory, are_chosen, task.after_each)
+            reading = _reading(plan.heaviest, _PROFILE, usable)
+            task.place.resize(self._require_room(self._estimates.of(reading)).high)
+            self._convert(task, usable, _PROFILE)
 
-    def _convert(
-        self,
-        plan: Plan,
-        directory: Path,
-        usable: _Usable,
-        keep: Keep,
-        source: str,
-        is_set_damaged: bool = False,
-    ) -> None:
+    @contextmanager
+    def _downloaded(self, task: _Task) -> Iterator[list[tuple[HostFile, Path]]]:
+        """The hosts with their files on this disk."""
+        files, reporter = task.plan.files, task.work.reporter
+        reporter.show(Phase.DOWNLOAD, total_bytes=sum(task.plan.profile_sizes))
+        with self._workspace.fetch([entry.file for entry in files], reporter.add) as paths:
+            task.work.check()
+            yield list(zip(files, paths, strict=True))
+
+    def _convert(self, task: _Task, usable: Usable, source: str) -> None:
         """Runs the engine, publishes a new artifact set, and hands over the compressed answer."""
-        request = plan.request
-        if plan.tool.artifact is ArtifactKind.MODULES and request.tool not in _OWN_MODULE_TOOLS:
-            self._make_modules(plan, directory, usable, source)
-        job = Job(directory, usable.hosts, request.tool, request.options, as_csv=request.as_csv)
-        converted = self._run_engine(job, source)
-        if is_set_damaged and plan.artifact_key is not None:
+        plan, request = task.plan, task.plan.request
+        task.work.reporter.show(Phase.CONVERT, total_bytes=sum(usable.sizes))
+        if plan.needs_modules:
+            self._make_modules(task, usable, source)
+        job = Job(
+            task.directory, usable.hosts, request.tool, request.options, as_csv=request.as_csv
+        )
+        converted = self._run_engine(task, job, usable, source)
+        if task.is_set_refused and plan.artifact_key is not None and task.work.may_undo():
             # The engine accepts the profile that the set was made of.
             self._artifacts.discard(plan.artifact_key)
-        if source == "profile":
-            self._publish(plan, directory, usable)
-        body = directory / ".answer.zst"
-        raw_size = converted.output.stat().st_size
-        with converted.output.open("rb") as raw, body.open("wb") as packed:
-            _compressor().copy_stream(raw, packed, size=raw_size)
-        keep(_header(body, converted.content_type, raw_size, usable.warnings), body)
+        if source == _PROFILE:
+            self._publish(task, usable)
+        task.keep(
+            pack(
+                converted.output,
+                converted.content_type,
+                usable.warnings,
+                usable.is_final,
+                task.directory,
+            )
+        )
 
-    def _make_modules(self, plan: Plan, directory: Path, usable: _Usable, source: str) -> None:
-        """Extracts the HLO modules unless they are there, and refuses a module that is not among them."""
-        if not any(directory.glob(f"*{MODULE_SUFFIX}")):
-            self._run_engine(Job(directory, usable.hosts, MODULE_LIST, needs_modules=True), source)
-            if source == "profile":
-                self._publish(plan, directory, usable)
-        module = plan.request.options.get("module_name")
-        names = {
-            path.name.removesuffix(MODULE_SUFFIX) for path in directory.glob(f"*{MODULE_SUFFIX}")
-        }
+    def _make_modules(self, task: _Task, usable: Usable, source: str) -> None:
+        """Extracts the HLO modules unless they are known, and refuses a module that is not among them."""
+        names = usable.modules
+        if names is None:
+            job = Job(task.directory, usable.hosts, MODULE_LIST, needs_modules=True)
+            self._run_engine(task, job, usable, source)
+            self._publish(task, usable)
+            found = task.directory.glob(f"*{MODULE_SUFFIX}")
+            names = tuple(path.name.removesuffix(MODULE_SUFFIX) for path in found)
+        module = task.plan.module
         if module and module not in names:
             raise LoaderError(
-                ErrorCode.NOT_FOUND, f"This session has no HLO module called “{str(module)[:200]}”."
+                ErrorCode.NOT_FOUND, f"This session has no HLO module called “{module[:200]}”."
             )
 
-    def _run_engine(self, job: Job, source: str) -> Converted:
+    def _run_engine(self, task: _Task, job: Job, usable: Usable, source: str) -> Converted:
+        """One run of the engine, counted and learnt from."""
+        task.work.check()
+        reading, reserved = _reading(job.tool, source, usable), task.place.memory_bytes
         try:
-            converted = self._engine.convert(job, self._limits)
+            converted = self._engine.convert(job, self._limits, task.work)
         except LoaderError as error:
-            self._record(ConversionRecord(job.tool, source, error.code.value, None))
+            self._record(ConversionRecord(job.tool, source, error.code.value, None, reserved))
+            if error.code is ErrorCode.OUT_OF_MEMORY:
+                self._estimates.learn(reading, self._limits.memory_bytes)
             raise
-        self._record(ConversionRecord(job.tool, source, "ok", converted))
+        self._record(ConversionRecord(job.tool, source, "ok", converted, reserved))
+        self._estimates.learn(reading, converted.peak_memory_bytes)
         return converted
 
-    def _publish(self, plan: Plan, directory: Path, usable: _Usable) -> None:
-        if plan.artifact_key is None:
-            return
-        files = self._produced_files(directory, usable.hosts)
-        if files:
-            self._artifacts.publish(plan.artifact_key, files, usable.hosts, usable.warnings)
+    def _publish(self, task: _Task, usable: Usable) -> None:
+        """Shares what the engine left behind, unless a host is missing that will be there soon."""
+        key = task.plan.artifact_key
+        files = self._produced_files(task.directory, usable.hosts)
+        if key is not None and files and usable.is_final:
+            self._artifacts.publish(key, files, usable.hosts, usable.warnings)
 
-    def _answer_health(self, plan: Plan, directory: Path, keep: Keep) -> None:
+    def _answer_health(self, task: _Task) -> None:
         """What the inspection says of each host."""
-        rows = []
-        with self._workspace.fetch([entry.file for entry in plan.files]) as paths:
-            for entry, path in zip(plan.files, paths, strict=True):
-                rows.append(self._health_of(entry, path))
-        raw = json.dumps({"hosts": rows}).encode()
-        body = directory / ".answer.zst"
-        body.write_bytes(_compressor().compress(raw))
-        keep(_header(body, "application/json", len(raw), ()), body)
-
-    def _health_of(self, entry: HostFile, path: Path) -> dict[str, object]:
-        row: dict[str, object] = {
-            "host": entry.host,
-            "file": entry.file.name,
-            "size": entry.file.size,
-        }
-        try:
-            found = self._inspect(path, entry.file)
-            _usable_name(entry)
-        except LoaderError as problem:
-            return {
-                **row,
-                "usable": False,
-                "reason": problem.code.value,
-                "message": problem.message,
-            }
-        return {
-            **row,
-            "usable": True,
-            "warnings": list(found.warnings),
-            "startNs": found.start_ns,
-            "stopNs": found.stop_ns,
-            "hostnames": list(found.hostnames),
-        }
+        with self._downloaded(task) as files:
+            total = sum(task.plan.profile_sizes)
+            task.work.reporter.show(Phase.INSPECT, total_bytes=total)
+            task.keep(health(self._intake, files, task.directory, task.after_each))
 
 
 @dataclass(frozen=True)
-class _Usable:
-    """The hosts that can be converted, and sentences about the profile and the hosts that can't."""
+class _Task:
+    """One run of a plan, with what it has got so far."""
 
-    hosts: tuple[str, ...]
-    warnings: tuple[str, ...]
+    plan: Plan
+    work: Work
+    place: Place
+    directory: Path
+    keep: Keep
+    is_set_refused: bool = False
+
+    def after_each(self, size: int) -> None:
+        """A file of so many bytes was looked at."""
+        self.work.reporter.add(size)
+        self.work.check()
 
 
 class _Outcome(Enum):
@@ -303,37 +317,5 @@ class _Outcome(Enum):
     DONE = auto()
 
 
-def _bounded(warnings: Sequence[str]) -> tuple[str, ...]:
-    """The first warnings, cut: they travel in headers and lie in every cached answer."""
-    return tuple(
-        text if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"
-        for text in warnings[:_MOST_WARNINGS]
-    )
-
-
-def _compressor() -> zstandard.ZstdCompressor:
-    return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
-
-
-def _header(
-    body: Path, content_type: str, raw_size: int, warnings: tuple[str, ...]
-) -> ResultHeader:
-    with body.open("rb") as source:
-        digest = hashlib.file_digest(source, "sha256").hexdigest()
-    size = body.stat().st_size
-    return ResultHeader(content_type, size, raw_size, warnings, digest=digest)
-
-
-def _usable_name(entry: HostFile) -> str:
-    """The host's name, when it can be a file's name with XProf's longest ending.
-
-    Raises:
-        LoaderError: TOO_LARGE.
-    """
-    if len(entry.host.encode()) > 200 or "\0" in entry.host or "/" in entry.host:
-        raise LoaderError(
-            ErrorCode.TOO_LARGE,
-            "The host's name is longer than 200 bytes. Rename the file and attach the session again.",
-            entry.file.name,
-        )
-    return entry.host
+def _reading(tool: str, source: str, usable: Usable) -> Reading:
+    return Reading(tool, source, usable.sizes, usable.events)

@@ -1,30 +1,80 @@
-"""Single flight: one thread in this process, and one worker among all, does a piece of work.
+"""Single flight in one process: whoever asks for what is being made waits for it and shares its outcome.
 
-In the process, `Flights` lets every caller with the same key wait for the first one's outcome. Across workers
-a lease in Redis does the same; a holder that dies stops renewing it, and after `LEASE_SECONDS` another takes
-over. A lease only saves work: answers are named by their content, so two holders can't do harm.
+A flight also knows for whom it is. Work that nobody waits for yet becomes a person's as soon as a person
+joins, and is given up only when all who asked for it in advance have given up.
 """
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
-import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import Protocol
+from contextlib import contextmanager
 
-import redis
+from loader.engine.base import StopSignal
+from loader.errors import ErrorCode, LoaderError
+from loader.turns import Urgency
 
-from loader.redis_results import RedisGuard
+_LOOK_SECONDS = 0.2
+"""How often one who waits in vain looks whether it still has to."""
 
-LEASE_SECONDS = 6.0
-_RENEW_SECONDS = 2.0
-_FIRST_PAUSE_SECONDS = 0.05
-_LONGEST_PAUSE_SECONDS = 0.5
-_PREFIX = "xprof-hub:lease:"
-logger = logging.getLogger(__name__)
+
+class Flight:
+    """One piece of work and those who want it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._urgency = Urgency.PREWARM
+        self._signals: list[StopSignal] = []
+        self._outcome: Future[None] = Future()
+
+    @property
+    def urgency(self) -> Urgency:
+        """For whom it is: a person, once one waits."""
+        return self._urgency
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether nobody wants it any more. A person's work goes on: it will be asked for again."""
+        with self._lock:
+            return self._urgency is Urgency.PREWARM and all(
+                signal.is_set() for signal in self._signals
+            )
+
+    def join(self, urgency: Urgency, cancelled: StopSignal | None) -> None:
+        """One more wants it; without a signal, to the end."""
+        with self._lock:
+            if urgency is Urgency.PERSON:
+                self._urgency = Urgency.PERSON
+            self._signals.append(cancelled or threading.Event())
+
+    def promote(self) -> None:
+        """A person waits for it, or for what it will leave behind."""
+        with self._lock:
+            self._urgency = Urgency.PERSON
+
+    def finish(self, problem: BaseException | None) -> None:
+        """Gives the outcome to all who wait."""
+        if problem is None:
+            self._outcome.set_result(None)
+        else:
+            self._outcome.set_exception(problem)
+
+    def wait(self, cancelled: StopSignal | None) -> None:
+        """Waits for the outcome.
+
+        Raises:
+            LoaderError: CANCELLED when the waiting one gives up.
+            BaseException: that of the work.
+        """
+        while True:
+            try:
+                return self._outcome.result(_LOOK_SECONDS if cancelled else None)
+            except TimeoutError:
+                if self._outcome.done():
+                    raise  # it is the work's own
+                if cancelled is not None and cancelled.is_set():
+                    raise no_longer_wanted() from None
 
 
 class Flights:
@@ -32,174 +82,72 @@ class Flights:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: dict[str, Future[None]] = {}
+        self._running: dict[str, Flight] = {}
 
-    def run(self, key: str, work: Callable[[], None]) -> None:
+    def run(
+        self,
+        key: str,
+        work: Callable[[Flight], None],
+        urgency: Urgency = Urgency.PERSON,
+        cancelled: StopSignal | None = None,
+    ) -> None:
         """Runs `work`, or waits for the caller that is already running it; both see its exception."""
-        with self._lock:
-            shared = self._running.get(key)
-            if shared is None:
-                mine: Future[None] = Future()
-                self._running[key] = mine
-        if shared is not None:
-            shared.result()
-            return
-        try:
-            work()
-        except BaseException as problem:
-            self._finish(key, mine, problem)
-            raise
-        self._finish(key, mine, None)
+        while True:
+            flight, is_mine = self._enter(key, urgency, cancelled)
+            if is_mine:
+                return self._fly(key, flight, work)
+            try:
+                return flight.wait(cancelled)
+            except LoaderError as problem:
+                if problem.code is not ErrorCode.CANCELLED or (cancelled and cancelled.is_set()):
+                    raise
+                # The one who led gave up just before we came.
 
-    def _finish(self, key: str, future: Future[None], problem: BaseException | None) -> None:
+    def promote(self, key: str) -> None:
+        """A person waits for what this work will leave behind."""
+        with self._lock:
+            flight = self._running.get(key)
+        if flight is not None:
+            flight.promote()
+
+    @contextmanager
+    def also_as(self, key: str, flight: Flight) -> Iterator[None]:
+        """Makes a flight known by another key, too, for `promote`."""
+        with self._lock:
+            self._running[key] = flight
+        try:
+            yield
+        finally:
+            with self._lock:
+                if self._running.get(key) is flight:
+                    del self._running[key]
+
+    def _enter(
+        self, key: str, urgency: Urgency, cancelled: StopSignal | None
+    ) -> tuple[Flight, bool]:
+        """The flight of the key, and whether the caller has to do its work."""
+        with self._lock:
+            flight = self._running.get(key)
+            is_mine = flight is None
+            if flight is None:
+                flight = self._running[key] = Flight()
+            flight.join(urgency, cancelled)
+        return flight, is_mine
+
+    def _fly(self, key: str, flight: Flight, work: Callable[[Flight], None]) -> None:
+        try:
+            work(flight)
+        except BaseException as problem:
+            self._finish(key, flight, problem)
+            raise
+        self._finish(key, flight, None)
+
+    def _finish(self, key: str, flight: Flight, problem: BaseException | None) -> None:
         with self._lock:
             del self._running[key]
-        if problem is None:
-            future.set_result(None)
-        else:
-            future.set_exception(problem)
+        flight.finish(problem)
 
 
-class Lease(Protocol):
-    """The right to do one piece of work."""
-
-    def release(self) -> None:
-        """Lets the next one in."""
-
-
-class Leases(Protocol):
-    """Gives leases."""
-
-    def acquire(self, name: str, done: Callable[[], bool]) -> Lease | None:
-        """Waits for the lease; None when `done` says that the work has been done by another meanwhile."""
-
-
-def _unless_done(lease: Lease, done: Callable[[], bool]) -> Lease | None:
-    """The lease, given back at once when the work has been done meanwhile or can't be told."""
-    try:
-        finished = done()
-    except BaseException:
-        lease.release()
-        raise
-    if finished:
-        lease.release()
-        return None
-    return lease
-
-
-class ProcessLeases:
-    """Leases among the threads of one process."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._held: set[str] = set()
-
-    def acquire(self, name: str, done: Callable[[], bool]) -> Lease | None:
-        """See `Leases.acquire`."""
-        with self._changed:
-            while name in self._held:
-                self._changed.wait()
-            self._held.add(name)
-        return _unless_done(_ProcessLease(lambda: self._release(name)), done)
-
-    def _release(self, name: str) -> None:
-        with self._changed:
-            self._held.discard(name)
-            self._changed.notify_all()
-
-
-class _ProcessLease:
-    def __init__(self, release: Callable[[], None]) -> None:
-        self.release = release
-
-
-class RedisLeases:
-    """Leases among all workers, and among the threads of this one even while Redis is gone."""
-
-    def __init__(self, client: redis.Redis, guard: RedisGuard) -> None:
-        self._client = client
-        self._guard = guard
-        self._here = ProcessLeases()
-        # Deletes or prolongs the lease only while it is still ours.
-        self._delete = client.register_script(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0"
-        )
-        self._renew = client.register_script(
-            "if redis.call('get', KEYS[1]) == ARGV[1] then "
-            "return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0"
-        )
-
-    def acquire(self, name: str, done: Callable[[], bool]) -> Lease | None:
-        """See `Leases.acquire`. Without Redis the lease holds for this process only."""
-        inner = self._here.acquire(name, done)
-        if inner is None:
-            return None
-        token = uuid.uuid4().hex
-        try:
-            if not self._wait(name, token, done):
-                inner.release()
-                return None
-            lease = _RedisLease(self, name, token, inner)
-        except BaseException:
-            inner.release()
-            raise
-        return _unless_done(lease, done)
-
-    def _wait(self, name: str, token: str, done: Callable[[], bool]) -> bool:
-        """Whether the lease is ours; not when the work got done meanwhile."""
-        pause = _FIRST_PAUSE_SECONDS
-        while not self._take(name, token):
-            if done():
-                return False
-            time.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
-        return True
-
-    def _take(self, name: str, token: str) -> bool:
-        """Whether the lease is ours now; without Redis it always is."""
-        if self._guard.is_paused:
-            return True
-        try:
-            milliseconds = int(LEASE_SECONDS * 1000)
-            return bool(self._client.set(_PREFIX + name, token, nx=True, px=milliseconds))
-        except redis.RedisError as problem:
-            self._guard.record(problem)
-            return True
-
-    def renew(self, name: str, token: str) -> None:
-        """Prolongs a lease that is still ours."""
-        try:
-            self._renew(keys=[_PREFIX + name], args=[token, int(LEASE_SECONDS * 1000)])
-        except redis.RedisError as problem:
-            self._guard.record(problem)
-
-    def delete(self, name: str, token: str) -> None:
-        """Ends a lease that is still ours."""
-        try:
-            self._delete(keys=[_PREFIX + name], args=[token])
-        except redis.RedisError as problem:
-            self._guard.record(problem)
-
-
-class _RedisLease:
-    """Renews itself in a thread until released."""
-
-    def __init__(self, leases: RedisLeases, name: str, token: str, inner: Lease) -> None:
-        self._leases = leases
-        self._name = name
-        self._token = token
-        self._inner = inner
-        self._released = threading.Event()
-        self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
-        self._thread.start()
-
-    def _keep(self) -> None:
-        while not self._released.wait(_RENEW_SECONDS):
-            self._leases.renew(self._name, self._token)
-
-    def release(self) -> None:
-        """Ends the lease."""
-        self._released.set()
-        self._thread.join()
-        self._leases.delete(self._name, self._token)
-        self._inner.release()
+def no_longer_wanted() -> LoaderError:
+    """The error of work that was given up."""
+    return LoaderError(ErrorCode.CANCELLED, "Nobody waits for this answer any more.")

@@ -12,7 +12,7 @@ import logging
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -72,14 +72,17 @@ class GcsArtifacts:
             logger.warning("the bucket of artifacts does not answer: %s", problem)
             return False
 
-    def fetch(self, key: str, directory: Path) -> Manifest | None:
+    def fetch(
+        self, key: str, directory: Path, wants: Callable[[str], bool] = lambda _name: True
+    ) -> Manifest | None:
         """Downloads the set's files in parallel."""
         try:
             text = self._blob(key, MANIFEST).download_as_bytes(timeout=_TIMEOUT_SECONDS)
             self._readings.note(key, text)
             folder, _, rest = text.partition(b"\n")
             manifest = Manifest.from_json(rest)
-            self._download(key, folder.decode(), manifest, directory)
+            wanted = [(name, size) for name, size in manifest.files if wants(name)]
+            self._download(key, folder.decode(), [name for name, _ in wanted], directory)
         except NotFound:
             return None
         except (DataCorruption, ValueError) as problem:
@@ -89,23 +92,23 @@ class GcsArtifacts:
             self._readings.forget(key)  # the set may be whole: a discard must not remove it
             logger.warning("an artifact set could not be fetched: %s", problem)
             return None
-        if not whole(directory, manifest):
+        if not whole(directory, wanted):
             # Nothing may stay: the engine would take a damaged file for its own.
-            for name, _ in manifest.files:
+            for name, _ in wanted:
                 (directory / name).unlink(missing_ok=True)
             return None
         return manifest
 
-    def _download(self, key: str, folder: str, manifest: Manifest, directory: Path) -> None:
+    def _download(self, key: str, folder: str, names: Sequence[str], directory: Path) -> None:
         def one(name: str) -> None:
             blob = self._blob(key, f"{folder}/{name}")
             blob.download_to_filename(str(directory / name), timeout=_TIMEOUT_SECONDS)
 
         try:
             with ThreadPoolExecutor(4) as pool:
-                list(pool.map(one, [name for name, _ in manifest.files]))
+                list(pool.map(one, names))
         except BaseException:
-            for name, _ in manifest.files:
+            for name in names:
                 (directory / name).unlink(missing_ok=True)
             raise
 

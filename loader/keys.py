@@ -70,6 +70,11 @@ def artifact_key(
     )
 
 
+def failure_key(key: str) -> str:
+    """Key under which a worker with much memory remembers that it could not make the answer either."""
+    return _hash(["failure", _FORMAT, key])
+
+
 def encoded_key(key: str, encoding: str) -> str:
     """Key of the same answer in another content encoding than the stored zstd."""
     return _hash(["encoded", _FORMAT, key, encoding])

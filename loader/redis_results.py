@@ -24,6 +24,23 @@ _PREFIX = "xprof-hub:result:"
 _FIRST_PIECE = 256 << 10
 _MAX_VALUE = 256 << 20
 _DRAFT_SECONDS = 120
+_RENAME = """
+if redis.call('exists', KEYS[1]) == 0 then return 0 end
+local held = redis.call('getrange', KEYS[2], 0, 1048579)
+if #held >= 4 then
+  local a, b, c, d = string.byte(held, 1, 4)
+  local length = ((a * 256 + b) * 256 + c) * 256 + d
+  local readable, header = pcall(cjson.decode, string.sub(held, 5, 4 + length))
+  if readable and type(header) == 'table' and header['error'] == cjson.null then
+    redis.call('del', KEYS[1])
+    return 1
+  end
+end
+redis.call('rename', KEYS[1], KEYS[2])
+redis.call('expire', KEYS[2], ARGV[1])
+return 1
+"""
+"""Gives a draft its name, in place of a failure or damaged value, not of an answer; 0 without a draft."""
 logger = logging.getLogger(__name__)
 
 
@@ -66,6 +83,7 @@ class RedisResults:
     def __init__(self, client: redis.Redis, guard: RedisGuard) -> None:
         self._client = client
         self._guard = guard
+        self._rename = client.register_script(_RENAME)
 
     def open(self, key: str) -> OpenResult | None:
         """The answer under the key; None also when Redis is out of order or the value is damaged."""
@@ -144,12 +162,6 @@ class RedisResults:
         return True
 
     def _publish(self, draft: str, name: str, ttl_seconds: int) -> None:
-        """Makes the draft the value, unless there is one: somebody may be in the middle of reading it."""
-        try:
-            with self._client.pipeline(transaction=True) as steps:
-                steps.renamenx(draft, name)
-                steps.expire(name, ttl_seconds)
-                steps.delete(draft)
-                steps.execute()
-        except redis.ResponseError as problem:  # the draft was dropped to make room
-            logger.info("a result was not kept in redis: %s", problem)
+        """Makes the draft the value, unless there is an answer: somebody may be reading it just now."""
+        if not self._rename(keys=[draft, name], args=[ttl_seconds]):
+            logger.info("a result was not kept in redis: it had left before it was whole")

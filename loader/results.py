@@ -105,7 +105,10 @@ class ResultStore(Protocol):
         """Whether `open` would find something."""
 
     def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
-        """Keeps an answer for a time; `body` is a file of `header.size` bytes, None when there is none."""
+        """Keeps an answer for a time; `body` is a file of `header.size` bytes, None when there is none.
+
+        A failure never takes the place of an answer, and an answer always takes that of a failure.
+        """
 
 
 def read_header(source: BinaryIO) -> ResultHeader:
@@ -191,6 +194,8 @@ class DirectoryResults:
 
     def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
         """Writes the value beside its place, then renames it into place; a full disk keeps nothing."""
+        if header.error is not None and self._holds_answer(key):
+            return
         try:
             written = self._write(self._path(key), header, body, ttl_seconds)
         except OSError as problem:
@@ -200,6 +205,13 @@ class DirectoryResults:
             self._bytes += written
             if self._bytes > self._max_bytes:
                 self._make_room()
+
+    def _holds_answer(self, key: str) -> bool:
+        found = self.open(key)
+        if found is None:
+            return False
+        close_pieces(found)
+        return found.header.error is None
 
     def _write(self, path: Path, header: ResultHeader, body: Path | None, ttl_seconds: int) -> int:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

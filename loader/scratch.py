@@ -42,7 +42,7 @@ from loader.scratch_files import (
     touch,
 )
 from loader.scratch_pins import Pin, Pins
-from loader.storage.base import Storage, StoredFile
+from loader.storage.base import Storage, StoredFile, ignore
 
 MOST_FILES = 4096
 """Most files of one fetch, one for each host: bounds the lists that every fetch writes and reads."""
@@ -79,10 +79,16 @@ class Scratch:
             remove_unlocked_trees(self._jobs)
 
     @contextmanager
-    def fetch(self, files: Sequence[StoredFile]) -> Iterator[list[Path]]:
+    def fetch(
+        self, files: Sequence[StoredFile], wrote: Callable[[int], None] = ignore
+    ) -> Iterator[list[Path]]:
         """Local copies of the files, in their order, kept until the context ends.
 
         The copies are shared and read-only; link to them, never write. An empty file is made here.
+
+        Args:
+            files: what to fetch.
+            wrote: told of every so many bytes that are there, from any thread.
 
         Raises:
             LoaderError: TOO_LARGE when they are too many or can never fit, BUSY when they don't fit
@@ -104,7 +110,7 @@ class Scratch:
                 f"The chosen profiles have {_size(total)} together and this installation keeps at most "
                 f"{_size(self._max_bytes)}; choose fewer hosts, or raise XPROF_HUB_SCRATCH_BYTES.",
             )
-        pin = self._obtain(wanted)
+        pin = self._obtain(wanted, wrote)
         try:
             yield [self._files / key for key in keys]
         finally:
@@ -143,14 +149,15 @@ class Scratch:
             unless_made.pop_all()
         return path, descriptor
 
-    def _obtain(self, wanted: Mapping[str, StoredFile]) -> Pin:
+    def _obtain(self, wanted: Mapping[str, StoredFile], wrote: Callable[[int], None]) -> Pin:
         """Pins the files and downloads what is missing; all or none."""
         with disk_errors():
             pin, missing = self._pin(wanted)
+        wrote(sum(file.size for key, file in wanted.items() if key not in missing))
         tasks: list[Future[None]] = []
         try:
             for key in missing:
-                tasks.append(self._pool.submit(self._download, key, wanted[key]))
+                tasks.append(self._pool.submit(self._download, key, wanted[key], wrote))
             wait(tasks)
             for task in tasks:
                 task.result()
@@ -188,16 +195,18 @@ class Scratch:
         except FileNotFoundError:
             return False
 
-    def _download(self, key: str, file: StoredFile) -> None:
+    def _download(self, key: str, file: StoredFile, wrote: Callable[[int], None]) -> None:
         """Downloads a pinned file unless another thread or process just did."""
         path = self._partial / key
+        is_mine = False
         with disk_errors(file.name):
             while not self._has(key, file.size):
                 if (partial := claim(path)) is None:
                     continue  # somebody else's download has ended, one way or the other
                 try:
                     if is_at(partial, path) and not self._has(key, file.size):
-                        self._fill(file, partial, path)
+                        is_mine = True
+                        self._fill(file, partial, path, wrote)
                 finally:
                     # Unless it is an entry now: a failed download, or one that was not needed after all.
                     try:
@@ -206,11 +215,16 @@ class Scratch:
                     finally:
                         os.close(partial)
 
-    def _fill(self, file: StoredFile, partial: int, path: Path) -> None:
+        if not is_mine:
+            wrote(file.size)
+
+    def _fill(
+        self, file: StoredFile, partial: int, path: Path, wrote: Callable[[int], None]
+    ) -> None:
         """Downloads into a claimed file and makes it an entry."""
         if file.size:
             reserve(partial, file.size)
-            self._storage.download(file, path)
+            self._storage.download(file, path, wrote)
         os.fchmod(partial, 0o444)
         touch(partial)
         path.rename(self._files / path.name)

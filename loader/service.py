@@ -6,22 +6,39 @@ it converted. The freshness of an answer is in its key; nothing is invalidated.
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
-from loader.admission import Urgency
+from loader.answers import Made
 from loader.artifacts import ArtifactStore
 from loader.catalog import SessionFiles, list_session
-from loader.conversion import Converter, Plan
+from loader.conversion import Converter
+from loader.engine.base import StopSignal
 from loader.errors import CACHEABLE, ErrorCode, LoaderError, raise_without_place
-from loader.flight import Flights, Leases
-from loader.keys import ToolRequest, artifact_key, result_key
-from loader.results import OpenResult, ResultHeader, ResultStore, StoredError
+from loader.flight import Flight, Flights
+from loader.keys import ToolRequest, artifact_key, failure_key, result_key
+from loader.leases import Lease, Leases
+from loader.plan import Plan
+from loader.progress import ProgressBoard
+from loader.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
 from loader.storage.base import Storage
 from loader.tools import OWN_TOOLS, tool_named
+from loader.turns import Urgency
+from loader.work import Reporter, Work
 
-_TRIES_WHEN_SOURCE_CHANGES = 3
+_TRIES = 3
+"""How often to begin anew when a file is replaced, or when another worker takes over."""
+_FOR_LARGER = frozenset(
+    {ErrorCode.OUT_OF_MEMORY, ErrorCode.TIMED_OUT, ErrorCode.NEEDS_LARGER_WORKER}
+)
+"""Failures that say nothing to a worker with more memory."""
+_PASSING = frozenset(
+    {ErrorCode.CANCELLED, ErrorCode.BUSY, ErrorCode.SOURCE_CHANGED, ErrorCode.INCOMPLETE}
+)
+"""Failures after which the next one may well make the artifact set."""
+logger = logging.getLogger(__name__)
 _NO_ARTIFACT = LoaderError(ErrorCode.INTERNAL, "The artifact could not be made.")
 """Kept for a moment under the key of an artifact set that an attempt did not produce."""
 
@@ -88,6 +105,7 @@ class ToolDataService:
         leases: Leases,
         converter: Converter,
         retention: Retention,
+        progress: ProgressBoard,
     ) -> None:
         self._storage = storage
         self._results = results
@@ -95,7 +113,9 @@ class ToolDataService:
         self._leases = leases
         self._converter = converter
         self._retention = retention
+        self._progress = progress
         self._flights = Flights()
+        self._stopping = threading.Event()
 
     def get(
         self,
@@ -110,77 +130,152 @@ class ToolDataService:
             request: what is asked.
             urgency: for whom.
             cancelled: set when whoever asked in advance does not want the answer any more.
-            is_large: whether this worker is asked because another one had too little memory.
+            is_large: whether this worker is asked because another one had too little memory or time; what
+                that one remembers of its failure does not count then.
 
         Raises:
             LoaderError: why there is none, in words.
         """
-        for remaining in reversed(range(_TRIES_WHEN_SOURCE_CHANGES)):
+        for remaining in reversed(range(_TRIES)):
             session = list_session(self._storage, request.locations)
             plan = plan_for(session, self._converter.engine_version, request)
+            asked = _Asked(plan, urgency, cancelled, is_large)
             try:
-                return Answered(plan.key, self._answer(plan))
+                return Answered(plan.key, self._answer(asked))
             except LoaderError as error:
                 if error.code is not ErrorCode.SOURCE_CHANGED or remaining == 0:
                     raise_without_place(error)
         raise AssertionError("the last try returns or raises")
 
-    def _answer(self, plan: Plan) -> OpenResult:
-        found = self._results.open(plan.key)
+    def stop_waiting(self) -> None:
+        """This worker ends: whoever waits for its turn or for another worker gets BUSY at once."""
+        self._stopping.set()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether `stop_waiting` was called."""
+        return self._stopping.is_set()
+
+    def _answer(self, asked: _Asked) -> OpenResult:
+        found = self._look(asked)
         if found is None:
-            self._flights.run(plan.key, lambda: self._produce(plan))
-            found = self._results.open(plan.key)
+            self._flights.run(
+                asked.plan.key,
+                lambda flight: self._produce(asked, flight),
+                asked.urgency,
+                asked.cancelled,
+            )
+            found = self._look(asked)
         if found is None:
             raise LoaderError(
                 ErrorCode.INTERNAL, "The answer could not be kept; the worker's disk may be full."
             )
         return answer_or_raise(found)
 
-    def _produce(self, plan: Plan) -> None:
-        """Has the answer made, here or elsewhere; remembers a failure that lies in the profile."""
+    def _look(self, asked: _Asked) -> OpenResult | None:
+        """What is kept for the request: its answer, or a failure that is remembered."""
+        found = self._results.open(asked.plan.key)
+        error = found.header.error if found is not None else None
+        if found is None or error is None or not asked.is_large or error.code not in _FOR_LARGER:
+            return found
+        close_pieces(found)
+        return self._results.open(asked.failure_key)
+
+    def _is_there(self, asked: _Asked) -> bool:
+        found = self._look(asked)
+        if found is not None:
+            close_pieces(found)
+        return found is not None
+
+    def _produce(self, asked: _Asked, flight: Flight) -> None:
+        """Has the answer made, here or elsewhere."""
+        with Reporter(self._progress, asked.plan.key) as reporter:
+            for _ in range(_TRIES):
+                work = Work(flight, reporter, self._stopping)
+                try:
+                    self._produce_shared(asked, work)
+                    return
+                except _ReplacedError:
+                    logger.warning("another worker has taken over; waiting for its answer")
+        raise LoaderError(ErrorCode.BUSY, "The workers are too slow at the moment. Try again.")
+
+    def _produce_shared(self, asked: _Asked, work: Work) -> None:
+        """First the right to make the artifact set, if it is missing; then the right to make the answer."""
+        plan, shared = asked.plan, asked.plan.artifact_key or ""
+
+        def answered() -> bool:
+            return self._is_there(asked)
+
+        def tried() -> bool:
+            """Whether the set is there, or somebody has just failed to make it: waiting gains nothing."""
+            return answered() or self._results.contains(shared) or self._artifacts.contains(shared)
+
+        def check_wait() -> None:
+            work.check_wait()
+            if work.urgency is Urgency.PERSON:
+                self._flights.promote(shared)
+
+        if shared and not tried():
+            work.reporter.follow(shared)
+            lease = self._leases.acquire(shared, tried, check_wait)
+            if lease is not None:
+                work.reporter.also_under(shared)
+                with self._flights.also_as(shared, work.flight):
+                    self._make(asked, work, lease, shared)
+                return
+        work.reporter.follow(plan.key)
+        lease = self._leases.acquire(plan.key, answered, work.check_wait)
+        if lease is not None:
+            self._make(asked, work, lease)
+
+    def _make(self, asked: _Asked, work: Work, lease: Lease, shared: str = "") -> None:
+        """Has the answer made here; remembers a failure that lies in the profile itself.
+
+        Raises:
+            _ReplacedError: this worker was too slow, and another one has the lease now.
+            LoaderError: why there is no answer.
+        """
+        work.lease = lease
+        is_passing = False
         try:
-            self._produce_shared(plan)
+            self._converter.run(asked.plan, work, partial(self._keep, asked.plan.key))
         except LoaderError as error:
-            if error.code in CACHEABLE:
-                self._remember(plan.key, error)
+            is_passing = error.code in _PASSING
+            if error.code is ErrorCode.CANCELLED and lease.is_lost:
+                raise _ReplacedError from error
+            # What a slow worker failed at, its successor may have made.
+            if error.code in CACHEABLE and lease.confirm():
+                self._remember(asked.failure_key if asked.is_large else asked.plan.key, error)
             raise
+        finally:
+            if shared and not is_passing and not self._artifacts.contains(shared):
+                self._remember(shared, _NO_ARTIFACT)
+            lease.release()
 
     def _remember(self, key: str, error: LoaderError) -> None:
         stored = StoredError(error.code.value, error.message, error.file)
         header = ResultHeader("application/json", 0, 0, error=stored)
         self._results.put(key, header, None, self._retention.error_seconds)
 
-    def _produce_shared(self, plan: Plan) -> None:
-        """First the right to make the artifact set, if it is missing; then the right to make the answer."""
-        shared = plan.artifact_key or ""
+    def _keep(self, key: str, made: Made) -> None:
+        seconds = self._retention.result_seconds if made.is_final else self._retention.error_seconds
+        self._results.put(key, made.header, made.body, seconds)
 
-        def answered() -> bool:
-            return self._results.contains(plan.key)
 
-        def tried() -> bool:
-            """Whether the set is there, or somebody has just failed to make it: waiting gains nothing."""
-            return answered() or self._results.contains(shared) or self._artifacts.contains(shared)
+@dataclass(frozen=True)
+class _Asked:
+    """A request with its plan, and how it is asked."""
 
-        if shared and not tried():
-            lease = self._leases.acquire(shared, tried)
-            if lease is not None:
-                try:
-                    self._convert(plan)
-                finally:
-                    if not self._artifacts.contains(shared):
-                        self._remember(shared, _NO_ARTIFACT)
-                    lease.release()
-                return
-        lease = self._leases.acquire(plan.key, answered)
-        if lease is None:
-            return
-        try:
-            self._convert(plan)
-        finally:
-            lease.release()
+    plan: Plan
+    urgency: Urgency
+    cancelled: StopSignal | None
+    is_large: bool
 
-    def _convert(self, plan: Plan) -> None:
-        self._converter.run(plan, lambda header, body: self._keep(plan, header, body))
+    @property
+    def failure_key(self) -> str:
+        """Where a worker with much memory remembers its failures."""
+        return failure_key(self.plan.key)
 
-    def _keep(self, plan: Plan, header: ResultHeader, body: Path) -> None:
-        self._results.put(plan.key, header, body, self._retention.result_seconds)
+
+class _ReplacedError(Exception):
+    """Another worker has taken over."""

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-_CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")
+"""Where control groups are mounted."""
 _OWN_CGROUP = Path("/proc/self/cgroup")
 
 
@@ -16,8 +17,7 @@ def usable_cores() -> int:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # Only Linux has it.
         cores = os.cpu_count() or 1
-    own = _OWN_CGROUP.read_text() if _OWN_CGROUP.exists() else ""
-    quota = cgroup_quota(_CGROUPS, own)
+    quota = cgroup_quota(CGROUPS, own_groups())
     return cores if quota is None else max(1, min(cores, int(quota)))
 
 
@@ -29,19 +29,31 @@ def cgroup_quota(root: Path, own: str) -> float | None:
         own: content of `/proc/self/cgroup`: lines of `number:controllers:path`, the controllers empty in
             version 2 (cgroups(7)).
     """
-    quotas = [quota for folder in _folders(root, own) if (quota := _quota_in(folder)) is not None]
+    folders = group_folders(root, own, "cpu")
+    quotas = [quota for folder in folders if (quota := _quota_in(folder)) is not None]
     return min(quotas, default=None)
 
 
-def _folders(root: Path, own: str) -> Iterator[Path]:
-    """Our group and all above it: each limits what is below. A container sees its own group as the root."""
+def own_groups() -> str:
+    """Content of `/proc/self/cgroup`, empty where there are no control groups."""
+    return _OWN_CGROUP.read_text() if _OWN_CGROUP.exists() else ""
+
+
+def group_folders(root: Path, own: str, controller: str) -> Iterator[Path]:
+    """Our group and all above it: each limits what is below. A container sees its own group as the root.
+
+    Args:
+        root: where control groups are mounted.
+        own: see `cgroup_quota`.
+        controller: its name in version 1, such as `cpu`.
+    """
     for line in own.splitlines() or ["0::/"]:
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if controllers == "":
             mount = root
-        elif "cpu" in controllers.split(","):
-            mount = root / "cpu"
+        elif controller in controllers.split(","):
+            mount = root / controller
         else:
             continue
         inner = PurePosixPath(path.lstrip("/"))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from loader.conversion import ConversionRecord
+from server.admission_metrics import AdmissionMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+_RATIOS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 4.0)
 _MEGABYTES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 
 
@@ -55,6 +57,14 @@ class Metrics:
             ["source"],
             registry=self._registry,
         )
+        self.admission = AdmissionMetrics(self._registry)
+        self._ratio = Histogram(
+            "xprof_hub_conversion_memory_ratio",
+            "Largest resident size of engine runs as a share of what was set aside for them",
+            ["source"],
+            buckets=_RATIOS,
+            registry=self._registry,
+        )
         self._memory = Histogram(
             "xprof_hub_conversion_peak_megabytes",
             "Largest resident size of engine runs",
@@ -69,7 +79,9 @@ class Metrics:
         if record.converted is not None:
             self._seconds.labels(record.source).observe(record.converted.seconds)
             self._cpu.labels(record.source).inc(record.converted.cpu_seconds)
-            self._memory.labels(record.source).observe(record.converted.peak_memory_bytes / 1e6)
+            peak = record.converted.peak_memory_bytes
+            self._memory.labels(record.source).observe(peak / 1e6)
+            self._ratio.labels(record.source).observe(peak / max(record.reserved_bytes, 1))
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

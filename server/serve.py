@@ -6,6 +6,7 @@ the addresses differ. The front end's process never loads XProf.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import resource
 import signal
@@ -39,6 +40,9 @@ it must fit in the 30 s that container runtimes wait, or that `server.local_work
 _KEEP_ALIVE_SECONDS = 75
 """How long an idle connection stays: longer than clients keep it, so that they are the ones who close it."""
 _OPEN_FILES = 65_536
+_M_MMAP_THRESHOLD = -3
+"""mallopt(3): from which size on a block is a mapping of its own."""
+_LARGE_BLOCK_BYTES = 1 << 20
 logger = logging.getLogger(__name__)
 
 
@@ -101,10 +105,11 @@ def serve(
         if part == "worker":
             end_with_parent()
             _allow_many_files()
+            _give_memory_back()
             from server.worker import create_worker_app
 
             app = _build(create_worker_app, settings)
-            _run(app, listener, on_ready, _WORKER_GRACE_SECONDS)
+            _run(app, listener, on_ready, _WORKER_GRACE_SECONDS, app.state.stop_waiting)
             return
         if part is None and not settings.workers:
             settings = stack.enter_context(LocalWorker(settings)).front_settings
@@ -126,6 +131,16 @@ def _allow_many_files() -> None:
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _give_memory_back() -> None:
+    """Has glibc return every large block to the system at once, as it does until it has seen some freed.
+
+    Compressing an answer takes about 30 MB, and each thread's heap would keep as much for the next time.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:  # Other C libraries keep no such heaps.
+        mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
 def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI:
@@ -151,11 +166,25 @@ def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI
         ) from problem
 
 
+class _Server(uvicorn.Server):
+    """Says at once that it was told to stop; uvicorn itself first waits for the requests in flight."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A signal has come."""
+        self._on_stop()
+        super().handle_exit(sig, frame)
+
+
 def _run(
     app: FastAPI,
     listener: socket.socket,
     on_ready: Callable[[str], None] | None,
     grace_seconds: int,
+    on_stop: Callable[[], None] = lambda: None,
 ) -> None:
     config = uvicorn.Config(
         app,
@@ -167,7 +196,7 @@ def _run(
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+    server = _Server(config, on_stop)
     if on_ready is not None:
         url = url_of(listener)
         threading.Thread(target=_announce, args=(server, url, on_ready), daemon=True).start()

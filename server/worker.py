@@ -2,72 +2,45 @@
 
 from __future__ import annotations
 
-import hmac
-import json
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
-from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi import FastAPI, Response
 from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage as gcs
 
-from loader.artifacts import ArtifactStore, DirectoryArtifacts
+from loader.admission import Admission
+from loader.artifacts import ArtifactStore, DirectoryArtifacts, place
 from loader.conversion import Converter
 from loader.engine.base import Limits
 from loader.engine.produced import produced_files
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
 from loader.errors import ErrorCode, LoaderError
-from loader.flight import Leases, ProcessLeases, RedisLeases
 from loader.gcs_artifacts import GcsArtifacts
 from loader.inspect import Inspection, inspect_profile
-from loader.keys import ToolRequest
-from loader.progress import DirectoryProgress, ProgressBoard
+from loader.leases import Leases, ProcessLeases
+from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
+from loader.redis_leases import RedisLeases
 from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.results import (
-    DirectoryResults,
-    OpenResult,
-    ResultStore,
-    TieredResults,
-    close_pieces,
-)
+from loader.results import DirectoryResults, ResultStore, TieredResults
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
 from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
 from server.cores import usable_cores
-from server.errors import status_of
-from server.limited_body import BodyTooLargeError, read_limited_body
+from server.memory import memory_for_conversions
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import Observe
 from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
-from server.streams import ClosingResponse
-from server.worker_protocol import (
-    CONTENT_TYPE,
-    KEY_HEADER,
-    TOOL_DATA_PATH,
-    ErrorBody,
-    ToolRequestBody,
-    worker_credential,
-)
-
-PROGRESS_FOLDER = "progress"
-"""In the data directory, which a front end on the same machine shares."""
-_WAITING_REQUESTS = 512
-"""Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
-_FAULT = LoaderError(
-    ErrorCode.INTERNAL, "The worker failed for a reason of its own; its log says why."
-)
-logger = logging.getLogger(__name__)
+from server.worker_endpoint import answer_with
+from server.worker_protocol import TOOL_DATA_PATH, worker_credential
 
 
 @dataclass(frozen=True)
@@ -80,6 +53,7 @@ class WorkerParts:
 
     def close(self) -> None:
         """Ends conversions, then downloads; returns when nothing is under way any more."""
+        self.service.stop_waiting()
         self.engine.close()
         self.scratch.close()
 
@@ -146,13 +120,19 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     shared = open_shared(settings)
     engine = XprofEngine(required_layers=REQUIREMENTS[settings.sandbox])
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
+    admission = Admission(
+        slots=settings.conversions or usable_cores(),
+        memory_bytes=settings.memory_bytes or memory_for_conversions(),
+        seconds=settings.conversion_seconds,
+        observer=metrics.admission,
+    )
     converter = Converter(
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
-        inspect=_inspect,
+        intake=_take_in,
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
-        slots=settings.conversions or usable_cores(),
+        admission=admission,
         record=metrics.record_conversion,
         produced_files=produced_files,
     )
@@ -163,12 +143,15 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         leases=shared.leases,
         converter=converter,
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
+        progress=shared.progress,
     )
     return WorkerParts(service, engine, scratch)
 
 
-def _inspect(path: Path, file: StoredFile) -> Inspection:
-    return inspect_profile(path, file.name)
+def _take_in(path: Path, file: StoredFile, target: Path) -> Inspection:
+    inspection = inspect_profile(path, file.name)
+    place(path, target)
+    return inspection
 
 
 def create_worker_app(settings: Settings) -> FastAPI:
@@ -202,63 +185,10 @@ def create_worker_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
     _add_health(app, metrics, readiness)
-    answer = _answer_with(parts.service, worker_credential(settings.secret_key))
+    app.state.stop_waiting = parts.service.stop_waiting
+    answer = answer_with(parts.service, worker_credential(settings.secret_key))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
     return app
-
-
-def _answer_with(
-    service: ToolDataService, credential: str
-) -> Callable[[Request], Awaitable[Response]]:
-    limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
-
-    async def tool_data(request: Request) -> Response:
-        sent = request.headers.get("authorization", "")
-        if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
-            return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
-        try:
-            asked = await _read_request(request)
-            answered = await anyio.to_thread.run_sync(
-                service.get, asked, limiter=limiter, abandon_on_cancel=True
-            )
-        except LoaderError as error:
-            if error.code is ErrorCode.INTERNAL:
-                logger.exception("a request failed")
-            return _error(error)
-        except Exception:  # A fault of ours: another worker would run into it too.
-            logger.exception("a request failed")
-            return _error(_FAULT)
-        close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
-        headers = {KEY_HEADER: answered.key}
-        return ClosingResponse(_framed(answered.result), close, headers, CONTENT_TYPE)
-
-    return tool_data
-
-
-async def _read_request(request: Request) -> ToolRequest:
-    """What a front end asks for.
-
-    Raises:
-        LoaderError: INVALID_REQUEST; the body is not repeated.
-    """
-    try:
-        body = ToolRequestBody.model_validate_json(await read_limited_body(request))
-        json.dumps(body.model_dump(), allow_nan=False, ensure_ascii=False).encode()
-    except (ValueError, BodyTooLargeError) as problem:
-        raise LoaderError(
-            ErrorCode.INVALID_REQUEST, "The worker does not understand the front end's request."
-        ) from problem
-    return body.to_request()
-
-
-def _error(error: LoaderError) -> JSONResponse:
-    body = ErrorBody(code=error.code, message=error.message, file=error.file)
-    return JSONResponse(body.model_dump(mode="json"), status_of(error.code))
-
-
-def _framed(result: OpenResult) -> Iterator[bytes]:
-    yield result.header.to_bytes()
-    yield from result.pieces
 
 
 def _add_health(app: FastAPI, metrics: Metrics, readiness: Readiness) -> None:

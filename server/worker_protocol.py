@@ -12,10 +12,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from loader.admission import Urgency
 from loader.engine.base import OptionValue
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
+from loader.turns import Urgency
 
 TOOL_DATA_PATH = "/internal/v1/tool-data"
 KEY_HEADER = "X-XProf-Hub-Key"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from loader.storage.base import StoredFile
+from loader.storage.base import StoredFile, ignore
 from loader.storage.local import LocalStorage
 
 
@@ -20,10 +20,12 @@ class CountingStorage(LocalStorage):
         self.downloads: list[str] = []
         self.before: Callable[[StoredFile, Path], None] = lambda file, path: None
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         self.downloads.append(file.name)
         self.before(file, destination)
-        super().download(file, destination)
+        super().download(file, destination, wrote)
 
 
 class Sources:

@@ -5,6 +5,7 @@ Reading only: nothing in this protocol writes to a user's bucket or directory.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -34,6 +35,10 @@ class StoredFile:
     modified: float | None = field(default=None, compare=False)
 
 
+def ignore(_count: int) -> None:
+    """For who doesn't want to know how far a download is."""
+
+
 class Storage(Protocol):
     """A place that holds profiles. All calls block; all raise `LoaderError`."""
 
@@ -49,8 +54,15 @@ class Storage(Protocol):
     def list_folders(self, location: str) -> list[str]:
         """The locations of the folders directly in a folder, sorted; same errors as `list_files`."""
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         """Writes exactly this generation of the file to `destination` (bounded memory).
+
+        Args:
+            file: as listed.
+            destination: where to.
+            wrote: told of every so many bytes that were written, from any thread.
 
         Raises:
             LoaderError: SOURCE_CHANGED when this generation is gone, and those of `list_files`.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from google.cloud.storage.retry import DEFAULT_RETRY
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, GcsAddress, parse_gcs, shown
-from loader.storage.base import XPLANE_SUFFIX, StoredFile
+from loader.storage.base import XPLANE_SUFFIX, StoredFile, ignore
 from loader.storage.destination import open_destination, write_at
 from loader.storage.gcs_errors import changed, no_credentials, translated, unavailable
 
@@ -120,7 +121,9 @@ class GcsStorage:
                     raise unavailable(address.bucket, None)
             return files, set(listing.prefixes)
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         """Writes this generation, as stored (a gzip-encoded object is not unpacked).
 
         Raises:
@@ -129,7 +132,8 @@ class GcsStorage:
             OSError: when `destination` can't be written.
         """
         seconds = self._deadline_seconds + file.size / _SLOWEST_BYTES_PER_SECOND
-        fetch = _Fetch(self._client, parse_gcs(file.location), file, _Deadline.after(seconds))
+        deadline = _Deadline.after(seconds)
+        fetch = _Fetch(self._client, parse_gcs(file.location), file, deadline, wrote)
         with open_destination(destination, file.size) as target:
             if file.size <= RANGE_BYTES:
                 fetch.whole(target)
@@ -166,17 +170,23 @@ class _Fetch:
     """One download of one generation."""
 
     def __init__(
-        self, client: storage.Client, address: GcsAddress, file: StoredFile, deadline: _Deadline
+        self,
+        client: storage.Client,
+        address: GcsAddress,
+        file: StoredFile,
+        deadline: _Deadline,
+        wrote: Callable[[int], None],
     ) -> None:
         self._bucket = client.bucket(address.bucket)
         self._address = address
         self._file = file
         self._deadline = deadline
+        self._wrote = wrote
         self._crc32c: str | None = None
 
     def whole(self, target: int) -> None:
         """Fetches by one request; the client compares the checksum."""
-        writer = _Writer(target, 0, self._deadline)
+        writer = _Writer(target, 0, self._deadline, self._wrote)
         self._get(writer, checksum="crc32c")
         if writer.offset != self._file.size:
             raise changed(self._file.name)
@@ -215,7 +225,7 @@ class _Fetch:
 
     def _range(self, target: int, start: int) -> None:
         end = min(start + RANGE_BYTES, self._file.size)
-        writer = _Writer(target, start, self._deadline)
+        writer = _Writer(target, start, self._deadline, self._wrote)
         self._get(writer, start=start, end=end - 1, checksum=None)
         if writer.offset != end:
             raise changed(self._file.name)
@@ -238,9 +248,12 @@ class _Fetch:
 class _Writer:
     """The part of a file interface that the client's downloads use, writing at an offset."""
 
-    def __init__(self, descriptor: int, offset: int, deadline: _Deadline) -> None:
+    def __init__(
+        self, descriptor: int, offset: int, deadline: _Deadline, wrote: Callable[[int], None]
+    ) -> None:
         self._descriptor = descriptor
         self._deadline = deadline
+        self._wrote = wrote
         self.offset = offset
 
     def write(self, block: bytes) -> int:
@@ -254,6 +267,7 @@ class _Writer:
             raise TimeoutError
         write_at(self._descriptor, block, self.offset)
         self.offset += len(block)
+        self._wrote(len(block))
         return len(block)
 
 

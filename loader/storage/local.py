@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import shown
-from loader.storage.base import StoredFile
+from loader.storage.base import StoredFile, ignore
 from loader.storage.destination import open_destination, write_at
 
 _COPY_BYTES = 4 << 20
@@ -54,7 +54,9 @@ class LocalStorage:
         with _reading(location):
             return sorted(entry.path for entry in _entries(location) if _is_folder(entry))
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         """Copies exactly this generation; a symbolic link in the last place is not followed.
 
         Raises:
@@ -69,7 +71,7 @@ class LocalStorage:
         try:
             _require_same(file, source)
             with open_destination(destination, file.size) as target:
-                _copy(file, source, target)
+                _copy(file, source, target, wrote)
             _require_same(file, source)
         finally:
             os.close(source)
@@ -134,7 +136,7 @@ def _require_same(file: StoredFile, descriptor: int) -> None:
         raise _changed(file.name)
 
 
-def _copy(file: StoredFile, source: int, target: int) -> None:
+def _copy(file: StoredFile, source: int, target: int, wrote: Callable[[int], None]) -> None:
     """Copies `file.size` bytes between two open files."""
     offset = 0
     while offset < file.size:
@@ -144,6 +146,7 @@ def _copy(file: StoredFile, source: int, target: int) -> None:
             raise _changed(file.name)
         write_at(target, block, offset)
         offset += len(block)
+        wrote(len(block))
 
 
 def _changed(name: str) -> LoaderError:

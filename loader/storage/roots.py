@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, has_plain_segments, is_gcs, parse_gcs, shown
-from loader.storage.base import Storage, StoredFile
+from loader.storage.base import Storage, StoredFile, ignore
 from loader.storage.gcs import connect_gcs
 from loader.storage.local import LocalStorage
 
@@ -58,7 +58,9 @@ class RootedStorage:
         folders = self._storage_for(location).list_folders(location)
         return [folder for folder in folders if self._covers(folder)]
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         """As `Storage.download`, after checking again where the file is now.
 
         Raises:
@@ -70,7 +72,7 @@ class RootedStorage:
             # what a swapped directory would lead to has another inode, hence another generation.
             file = replace(file, location=os.path.realpath(file.location))
             self._require_covered(file.location)
-        storage.download(file, destination)
+        storage.download(file, destination, wrote)
 
     def _storage_for(self, location: str) -> Storage:
         """The storage of a location that lies under a root."""

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 import redis
 
-from loader.flight import LEASE_SECONDS, RedisLeases
+from loader.redis_leases import LEASE_SECONDS, RedisLeases
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import ResultHeader, StoredError
 from tests.services.redis import RedisServer

@@ -1,143 +1,25 @@
-"""What the service does with a conversion: once, kept, remembered when it fails, and never stale.
-
-The engine is a stand-in here, for what can't be had of the real one: another version, a count of its jobs, a
-crash on demand. The real engine answers in tests/integration.
-"""
+"""What the service does with a conversion: once, kept, remembered when it fails, and never stale."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import zstandard
 
-from loader.artifacts import DirectoryArtifacts
-from loader.conversion import ConversionRecord, Converter
-from loader.engine.base import Converted, Job, Limits, StopSignal
+from loader.conversion import Converter
+from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
-from loader.flight import ProcessLeases
-from loader.inspect import Inspection
-from loader.keys import ToolRequest
-from loader.results import DirectoryResults
-from loader.scratch import Scratch
-from loader.service import Answered, Retention, ToolDataService
-from loader.storage.base import StoredFile
-from loader.storage.roots import open_storage
 from loader.tools import HEALTH
-
-ARTIFACT = "ALL_HOSTS.op_stats_v2.pb"
-
-
-@dataclass
-class StandInEngine:
-    """Answers with what it was given: hosts, tool, sizes of profiles, whether an artifact was there."""
-
-    version: str = "engine-1"
-    jobs: list[Job] = field(default_factory=list)
-    fail: Callable[[Job], LoaderError | None] = lambda job: None
-    gate: threading.Event | None = None
-
-    def convert(
-        self, job: Job, _limits: Limits, cancelled: StopSignal | None = None
-    ) -> Converted:
-        self.jobs.append(job)
-        if self.gate is not None:
-            assert self.gate.wait(20)
-        error = self.fail(job)
-        if error is not None:
-            raise error
-        profiles = {
-            path.name: path.stat().st_size for path in sorted(job.directory.glob("*.xplane.pb"))
-        }
-        had_artifact = (job.directory / ARTIFACT).exists()
-        if not had_artifact:
-            (job.directory / ARTIFACT).write_bytes(b"stats of " + json.dumps(profiles).encode())
-        output = job.directory / ".answer"
-        answer = [self.version, job.tool, list(job.hosts), profiles, had_artifact]
-        output.write_text(json.dumps(answer))
-        return Converted(output, "application/json", 0.1, 0.1, 1000)
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass
-class Bench:
-    """A session of two hosts, and services that share one cache."""
-
-    folder: Path
-    session: Path
-    records: list[ConversionRecord] = field(default_factory=list)
-
-    def service(self, engine: StandInEngine) -> ToolDataService:
-        storage = open_storage([str(self.session)])
-        artifacts = DirectoryArtifacts(self.folder / "artifacts", 1 << 20)
-        converter = Converter(
-            engine=engine,
-            workspace=Scratch(self.folder / "scratch", 1 << 20, storage),
-            artifacts=artifacts,
-            inspect=inspect,
-            limits=Limits(),
-            slots=4,
-            record=self.records.append,
-            produced_files=produced,
-        )
-        return ToolDataService(
-            storage=storage,
-            results=DirectoryResults(self.folder / "results", 1 << 20),
-            artifacts=artifacts,
-            leases=ProcessLeases(),
-            converter=converter,
-            retention=Retention(3600, 60),
-        )
-
-    def request(self, tool: str = "hlo_stats", hosts: tuple[str, ...] | None = None) -> ToolRequest:
-        return ToolRequest((str(self.session),), tool, hosts)
-
-    def write(self, host: str, content: bytes) -> None:
-        (self.session / f"{host}.xplane.pb").write_bytes(content)
-
-
-def inspect(path: Path, file: StoredFile) -> Inspection:
-    if path.read_bytes().startswith(b"bad"):
-        raise LoaderError(ErrorCode.MALFORMED, "it ends too early", file.name)
-    return Inspection(
-        planes=1,
-        device_planes=0,
-        lines=1,
-        longest_name=1,
-        modules=(),
-        hostnames=("vm-0", "vm-1"),
-        start_ns=1000,
-        stop_ns=2500,
-        warnings=("odd clock",) if path.read_bytes().startswith(b"odd") else (),
-    )
-
-
-def produced(directory: Path, _hosts: Sequence[str]) -> list[Path]:
-    path = directory / ARTIFACT
-    return [path] if path.exists() else []
-
-
-def read(answered: Answered) -> list[object]:
-    body = b"".join(answered.result.pieces)
-    answer: list[object] = json.loads(zstandard.ZstdDecompressor().decompressobj().decompress(body))
-    return answer
+from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    session = tmp_path / "session"
-    session.mkdir()
-    made = Bench(tmp_path, session)
-    made.write("a", b"first")
-    made.write("b", b"second")
-    return made
+    return make_bench(tmp_path)
 
 
 def test_asked_twice_converted_once(bench: Bench) -> None:
@@ -206,7 +88,7 @@ def test_a_damaged_host_is_left_out_and_every_answer_says_so(bench: Bench) -> No
     service = bench.service(StandInEngine())
     for tool in ("hlo_stats", "overview_page"):  # the second comes from the artifact
         answered = service.get(bench.request(tool))
-        assert answered.result.header.warnings == ("1 of 2 hosts. b.xplane.pb: it ends too early",)
+        assert answered.result.header.warnings == ("1 of 2 hosts; b: ends too early",)
         assert read(answered)[2] == ["a"]
     with pytest.raises(LoaderError) as caught:
         service.get(bench.request(hosts=("b",)))
@@ -302,7 +184,7 @@ def test_many_damaged_hosts_make_a_bounded_warning(bench: Bench) -> None:
     for number in range(200):
         bench.write(f"bad{number}", b"bad")
     (warning,) = bench.service(StandInEngine()).get(bench.request()).result.header.warnings
-    assert warning.startswith("2 of 202 hosts. bad0.xplane.pb: it ends too early")
+    assert warning.startswith("2 of 202 hosts; bad0: ends too early")
     assert len(warning) <= 1001
 
 

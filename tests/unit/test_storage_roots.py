@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.storage.base import Storage, StoredFile
+from loader.storage.base import Storage, StoredFile, ignore
 from loader.storage.local import LocalStorage
 from loader.storage.roots import RootedStorage, open_storage
 
@@ -28,7 +29,9 @@ class RecordingBucket:
         self.asked.append(location)
         return [f"{location.rstrip('/')}/run"]
 
-    def download(self, file: StoredFile, destination: Path) -> None:
+    def download(
+        self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
+    ) -> None:
         self.asked.append(file.location)
 
 

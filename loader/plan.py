@@ -1,0 +1,60 @@
+"""A request with everything that was looked up for it: what the front end and the worker go by.
+
+Reads nothing and knows no engine; `loader.service.plan_for` makes plans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loader.catalog import HostFile
+from loader.engine.produced import MODULE_SUFFIX
+from loader.keys import ToolRequest
+from loader.tools import MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
+
+_OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request with everything that was looked up for it.
+
+    Attributes:
+        request: what was asked.
+        tool: its row in the table.
+        files: the chosen hosts' files, sorted by host.
+        key: of the answer.
+        artifact_key: of the artifact set that the tool shares, or None.
+    """
+
+    request: ToolRequest
+    tool: Tool
+    files: tuple[HostFile, ...]
+    key: str
+    artifact_key: str | None
+
+    @property
+    def needs_modules(self) -> bool:
+        """Whether the tool shows one of the session's HLO modules."""
+        is_own = self.request.tool in _OWN_MODULE_TOOLS
+        return self.tool.artifact is ArtifactKind.MODULES and not is_own
+
+    @property
+    def module(self) -> str | None:
+        """Name of the HLO module that was asked for."""
+        name = self.request.options.get("module_name")
+        return str(name) if name and self.needs_modules else None
+
+    @property
+    def heaviest(self) -> str:
+        """The engine run that needs most memory: the tool's own, or the extraction of its modules."""
+        return MODULE_LIST if self.needs_modules else self.request.tool
+
+    def wants(self, name: str) -> bool:
+        """Whether the tool needs this file of its artifact set: of the modules, only the one it shows."""
+        return self.module is None or name == f"{self.module}{MODULE_SUFFIX}"
+
+    @property
+    def profile_sizes(self) -> tuple[int, ...]:
+        """Bytes of each host's file."""
+        return tuple(entry.file.size for entry in self.files)

@@ -1,0 +1,134 @@
+"""From downloaded files to the profiles that a conversion may read: which hosts are left, and why not others.
+
+One damaged or late host never hides the others, and every answer says which are missing. What makes a profile
+unusable is decided elsewhere (`Intake`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loader.catalog import HostFile
+from loader.errors import ErrorCode, LoaderError
+from loader.inspect import Inspection
+from loader.storage.base import XPLANE_SUFFIX, StoredFile
+
+Intake = Callable[[Path, StoredFile, Path], Inspection]
+"""Looks a downloaded profile over and places it, usable, at the last path; else raises `LoaderError`."""
+
+_MOST_WARNINGS = 20
+_LONGEST_WARNING = 1000
+_OF_THE_FILE = frozenset({ErrorCode.MALFORMED, ErrorCode.TOO_LARGE, ErrorCode.INCOMPLETE})
+"""What lies in one host's file; anything else concerns all of them."""
+_REASONS = (
+    re.compile(r"This file is not a readable XProf profile \((?:it )?(.+?)\)\. "),
+    re.compile(r"This profile exceeds a limit: (?:it )?(.+?)\. "),
+)
+"""The short reason inside the inspection's sentences."""
+
+
+@dataclass(frozen=True)
+class Usable:
+    """The hosts that can be converted.
+
+    Attributes:
+        hosts: their names, sorted.
+        sizes: bytes of what the engine will read: their profiles, or the files of an artifact set.
+        warnings: sentences about the profile and the hosts that are left out.
+        events: number of events of each host, where they were counted.
+        modules: names of the HLO modules of an artifact set, None when they are yet to be extracted.
+        is_final: False when a host is left out only for now.
+    """
+
+    hosts: tuple[str, ...]
+    sizes: tuple[int, ...]
+    warnings: tuple[str, ...]
+    events: tuple[int, ...] = ()
+    modules: tuple[str, ...] | None = None
+    is_final: bool = True
+
+
+def take_in(
+    intake: Intake,
+    files: Sequence[tuple[HostFile, Path]],
+    directory: Path,
+    are_chosen: bool,
+    after_each: Callable[[int], None],
+) -> Usable:
+    """Places the usable profiles in a job's directory.
+
+    Args:
+        intake: see `Intake`.
+        files: hosts with their downloaded files.
+        directory: of the job.
+        are_chosen: whether somebody asked for these very hosts, so that none may be left out.
+        after_each: told the size of each file that was looked at.
+
+    Raises:
+        LoaderError: why no profile is usable, or one that may not be left out isn't.
+    """
+    hosts: list[str] = []
+    found: list[Inspection] = []
+    problems: list[tuple[HostFile, LoaderError]] = []
+    for entry, path in files:
+        try:
+            found.append(intake(path, entry.file, directory / profile_name(entry)))
+            hosts.append(entry.host)
+        except LoaderError as problem:
+            if problem.code not in _OF_THE_FILE:
+                raise
+            problems.append((entry, problem))
+        after_each(entry.file.size)
+    if problems and (are_chosen or not hosts):
+        raise _worst([problem for _, problem in problems])
+    warnings = [warning for inspection in found for warning in inspection.warnings]
+    if problems:
+        left_out = "; ".join(f"{entry.host}: {short_reason(error)}" for entry, error in problems)
+        warnings.insert(0, f"{len(hosts)} of {len(files)} hosts; {left_out}")
+    return Usable(
+        tuple(hosts),
+        tuple((directory / f"{host}{XPLANE_SUFFIX}").stat().st_size for host in hosts),
+        bounded(warnings),
+        events=tuple(inspection.events for inspection in found),
+        is_final=all(problem.code is not ErrorCode.INCOMPLETE for _, problem in problems),
+    )
+
+
+def _worst(problems: Sequence[LoaderError]) -> LoaderError:
+    """The one to answer with: one that passes by itself, if there is one, for it must not be remembered."""
+    passing = [problem for problem in problems if problem.code is ErrorCode.INCOMPLETE]
+    return (passing or problems)[0]
+
+
+def short_reason(error: LoaderError) -> str:
+    """The error in a few words, such as `ends too early`; its whole sentence is in the session's health."""
+    for pattern in _REASONS:
+        if match := pattern.match(error.message):
+            return match[1]
+    return error.message.partition(". ")[0].removeprefix("it ").removesuffix(".")
+
+
+def bounded(warnings: Sequence[str]) -> tuple[str, ...]:
+    """The first warnings, cut: they travel in headers and lie in every cached answer."""
+    return tuple(
+        text if len(text) <= _LONGEST_WARNING else f"{text[:_LONGEST_WARNING]}…"
+        for text in warnings[:_MOST_WARNINGS]
+    )
+
+
+def profile_name(entry: HostFile) -> str:
+    """What a host's profile is called in a job's directory.
+
+    Raises:
+        LoaderError: TOO_LARGE, the host's name can't be a file's name with XProf's longest ending.
+    """
+    if len(entry.host.encode()) > 200 or "\0" in entry.host or "/" in entry.host:
+        raise LoaderError(
+            ErrorCode.TOO_LARGE,
+            "The host's name is longer than 200 bytes. Rename the file and attach the session again.",
+            entry.file.name,
+        )
+    return f"{entry.host}{XPLANE_SUFFIX}"

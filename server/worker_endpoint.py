@@ -1,0 +1,112 @@
+"""The worker's one address for front ends: reads what is asked, and sends the answer in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+
+import anyio.to_thread
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from loader.errors import ErrorCode, LoaderError
+from loader.results import OpenResult, close_pieces
+from loader.service import Answered, ToolDataService
+from loader.turns import Urgency
+from server.errors import status_of
+from server.limited_body import BodyTooLargeError, read_limited_body
+from server.streams import ClosingResponse
+from server.worker_protocol import CONTENT_TYPE, KEY_HEADER, ErrorBody, ToolRequestBody
+
+_WAITING_REQUESTS = 512
+"""Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
+_FAULT = LoaderError(
+    ErrorCode.INTERNAL, "The worker failed for a reason of its own; its log says why."
+)
+logger = logging.getLogger(__name__)
+
+
+def answer_with(
+    service: ToolDataService, credential: str
+) -> Callable[[Request], Awaitable[Response]]:
+    """The handler of `TOOL_DATA_PATH`; only who shows the credential is heard."""
+    limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
+
+    async def tool_data(request: Request) -> Response:
+        sent = request.headers.get("authorization", "")
+        if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
+            return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
+        try:
+            answered = await _answer(service, request, await _read_request(request), limiter)
+        except LoaderError as error:
+            if error.code is ErrorCode.BUSY and service.is_stopping:
+                # Not an error of ours on the wire: the front end asks another worker then.
+                return PlainTextResponse("This worker is being stopped.", 503)
+            if error.code is ErrorCode.INTERNAL:
+                logger.exception("a request failed")
+            return _error(error)
+        except Exception:  # A fault of ours: another worker would run into it too.
+            logger.exception("a request failed")
+            return _error(_FAULT)
+        close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
+        headers = {KEY_HEADER: answered.key}
+        return ClosingResponse(_framed(answered.result), close, headers, CONTENT_TYPE)
+
+    return tool_data
+
+
+async def _answer(
+    service: ToolDataService,
+    request: Request,
+    body: ToolRequestBody,
+    limiter: anyio.CapacityLimiter,
+) -> Answered:
+    """Asks the service in a thread; a person's answer is made to its end, whoever leaves."""
+    cancelled = threading.Event() if body.urgency is Urgency.PREWARM else None
+    watching = None if cancelled is None else asyncio.create_task(_watch(request, cancelled))
+    ask = partial(
+        service.get, body.to_request(), body.urgency, cancelled=cancelled, is_large=body.is_large
+    )
+    try:
+        return await anyio.to_thread.run_sync(ask, limiter=limiter, abandon_on_cancel=True)
+    finally:
+        if watching is not None:
+            watching.cancel()
+
+
+async def _watch(request: Request, cancelled: threading.Event) -> None:
+    """Sets the event when the connection closes; the body has been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    cancelled.set()
+
+
+async def _read_request(request: Request) -> ToolRequestBody:
+    """What a front end asks for.
+
+    Raises:
+        LoaderError: INVALID_REQUEST; the body is not repeated.
+    """
+    try:
+        body = ToolRequestBody.model_validate_json(await read_limited_body(request))
+        json.dumps(body.model_dump(), allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, BodyTooLargeError) as problem:
+        raise LoaderError(
+            ErrorCode.INVALID_REQUEST, "The worker does not understand the front end's request."
+        ) from problem
+    return body
+
+
+def _error(error: LoaderError) -> JSONResponse:
+    body = ErrorBody(code=error.code, message=error.message, file=error.file)
+    return JSONResponse(body.model_dump(mode="json"), status_of(error.code))
+
+
+def _framed(result: OpenResult) -> Iterator[bytes]:
+    yield result.header.to_bytes()
+    yield from result.pieces
