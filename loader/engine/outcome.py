@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+from dataclasses import dataclass
 
 from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
+from loader.storage.base import XPLANE_SUFFIX
 
 CONTENT_TYPES = frozenset(
     {"application/json", "text/plain", "application/octet-stream", "text/csv"}
@@ -40,37 +42,67 @@ def read_report(end: ChildEnd) -> Report | None:
 
 
 def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
-    """Why the job has no answer, or None when it has one."""
+    """Why the job has no answer, or None when it has one; names the tool and, of one host, the file."""
     report = read_report(end)
     if report is None:
-        return _explain_end(job.tool, limits, end)
+        return _explain_end(_Work.of(job), limits, end)
     if report.ok:
         return None
+    work = _Work.of(job)
     if report.code is ErrorCode.OUT_OF_MEMORY:
-        return _out_of_memory(job.tool, limits)
+        return _out_of_memory(work, limits)
     if report.code not in _FROM_CHILD:
-        return LoaderError(
-            ErrorCode.INTERNAL, f"XProf Hub failed to convert this profile for {job.tool}."
+        return work.failed(
+            ErrorCode.INTERNAL, f"XProf Hub failed to convert {work.source} for {work.tool}."
         )
     message = clean(report.message)
     if report.code is ErrorCode.INVALID_REQUEST:
-        return LoaderError(report.code, f"This can't be answered: {message}.")
-    return LoaderError(report.code, f"XProf can't make {job.tool} from this profile: {message}")
+        return work.failed(report.code, f"{work.tool} can't answer this: {message}.")
+    return work.failed(report.code, f"XProf can't make {work.tool} from {work.source}: {message}")
 
 
-def _explain_end(tool: str, limits: Limits, end: ChildEnd) -> LoaderError:
+@dataclass(frozen=True)
+class _Work:
+    """What a job was about, in words.
+
+    Attributes:
+        tool: its tool.
+        source: the file, or how many files there are.
+        file: the file, when there is one only.
+    """
+
+    tool: str
+    source: str
+    file: str | None
+
+    @classmethod
+    def of(cls, job: Job) -> _Work:
+        """The work of a job."""
+        if len(job.hosts) != 1:
+            return cls(job.tool, f"the profiles of {len(job.hosts)} hosts", None)
+        file = f"{job.hosts[0]}{XPLANE_SUFFIX}"
+        return cls(job.tool, file if file.isprintable() else "this profile", file)
+
+    def failed(self, code: ErrorCode, message: str) -> LoaderError:
+        """The error of this work."""
+        return LoaderError(code, message, self.file)
+
+
+def _explain_end(work: _Work, limits: Limits, end: ChildEnd) -> LoaderError:
     """Why a child without a usable report ended."""
     if end.ended_by is EndedBy.CANCELLED:
-        return LoaderError(ErrorCode.CANCELLED, f"Nobody waits for {tool} any more.")
+        return work.failed(ErrorCode.CANCELLED, f"Nobody waits for {work.tool} any more.")
     if end.ended_by is EndedBy.NOT_STARTED:
-        return LoaderError(ErrorCode.INTERNAL, f"The conversion for {tool} was stopped. Try again.")
+        return work.failed(
+            ErrorCode.INTERNAL, f"The conversion for {work.tool} was stopped. Try again."
+        )
     if end.ended_by is EndedBy.TIME or end.signal == signal.SIGXCPU:
-        return _timed_out(tool, limits)
+        return _timed_out(work, limits)
     if end.ended_by is EndedBy.MEMORY or _ran_out_of_memory(end):
-        return _out_of_memory(tool, limits)
+        return _out_of_memory(work, limits)
     if end.signal == signal.SIGXFSZ:
-        return _too_large(tool, limits)
-    return _crashed(tool, end) if end.signal != signal.SIGKILL else _killed(tool, limits, end)
+        return _too_large(work, limits)
+    return _crashed(work, end) if end.signal != signal.SIGKILL else _killed(work, limits, end)
 
 
 def _ran_out_of_memory(end: ChildEnd) -> bool:
@@ -80,47 +112,48 @@ def _ran_out_of_memory(end: ChildEnd) -> bool:
     return end.signal == signal.SIGABRT and any(sign in end.log for sign in _OUT_OF_MEMORY_SIGNS)
 
 
-def _timed_out(tool: str, limits: Limits) -> LoaderError:
-    return LoaderError(
+def _timed_out(work: _Work, limits: Limits) -> LoaderError:
+    return work.failed(
         ErrorCode.TIMED_OUT,
-        f"XProf took longer than {limits.seconds:.0f} s to make {tool} from this profile and was stopped. "
-        "Capture a shorter profile, or ask for a higher time limit.",
+        f"XProf took longer than {limits.seconds:.0f} s to make {work.tool} from {work.source} and was "
+        "stopped. Capture a shorter profile, or ask for a higher time limit.",
     )
 
 
-def _out_of_memory(tool: str, limits: Limits) -> LoaderError:
-    return LoaderError(
+def _out_of_memory(work: _Work, limits: Limits) -> LoaderError:
+    return work.failed(
         ErrorCode.OUT_OF_MEMORY,
-        f"XProf needs more than {_gibibytes(limits.memory_bytes)} of memory to make {tool} from this profile "
-        "and was stopped. Capture a shorter profile, choose fewer hosts, or ask for a higher memory limit.",
+        f"XProf needs more than {_gibibytes(limits.memory_bytes)} of memory to make {work.tool} from "
+        f"{work.source} and was stopped. Capture a shorter profile, choose fewer hosts, or ask for a higher "
+        "memory limit.",
     )
 
 
-def _too_large(tool: str, limits: Limits) -> LoaderError:
-    return LoaderError(
+def _too_large(work: _Work, limits: Limits) -> LoaderError:
+    return work.failed(
         ErrorCode.TOO_LARGE,
-        f"XProf would write a file of more than {_gibibytes(limits.output_bytes)} to make {tool} from this "
-        "profile. Capture a shorter profile, or choose fewer hosts.",
+        f"XProf would write a file of more than {_gibibytes(limits.output_bytes)} to make {work.tool} from "
+        f"{work.source}. Capture a shorter profile, or choose fewer hosts.",
     )
 
 
-def _killed(tool: str, limits: Limits, end: ChildEnd) -> LoaderError:
+def _killed(work: _Work, limits: Limits, end: ChildEnd) -> LoaderError:
     """The kernel ends what it can't give memory to; whoever else does says nothing about the profile."""
     if end.peak_memory_bytes > limits.memory_bytes // 2:
-        return _out_of_memory(tool, limits)
-    return LoaderError(
-        ErrorCode.INTERNAL, f"The conversion for {tool} was ended from outside. Try again."
+        return _out_of_memory(work, limits)
+    return work.failed(
+        ErrorCode.INTERNAL, f"The conversion for {work.tool} was ended from outside. Try again."
     )
 
 
-def _crashed(tool: str, end: ChildEnd) -> LoaderError:
+def _crashed(work: _Work, end: ChildEnd) -> LoaderError:
     try:
         how = signal.Signals(end.signal).name if end.signal else f"exit status {end.status}"
     except ValueError:
         how = f"signal {end.signal}"
-    return LoaderError(
+    return work.failed(
         ErrorCode.ENGINE_CRASHED,
-        f"XProf crashed while making {tool} from this profile ({how}). The file may be damaged or "
+        f"XProf crashed while making {work.tool} from {work.source} ({how}). The file may be damaged or "
         "unusual; other tools may still work.",
     )
 

@@ -126,7 +126,8 @@ def test_every_hostile_profile_has_an_answer_or_a_sentence(
             engine.convert(job, LIMITS)
         except LoaderError as error:
             assert error.code is not ErrorCode.INTERNAL
-            assert tool in error.message
+            assert f"{tool} from {profile}" in error.message
+            assert error.file == profile
             assert str(tmp_path) not in error.message
     assert zygote is None or engine.zygote_pid == zygote
 

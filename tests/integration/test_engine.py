@@ -101,7 +101,7 @@ def test_no_data_is_said_in_words(engine: XprofEngine, make_job: MakeJob) -> Non
     error = failure(engine, make_job, "memory_profile", "child_cycle.xplane.pb")
     assert error.code is ErrorCode.ENGINE_REFUSED
     assert error.message == (
-        "XProf can't make memory_profile from this profile: this profile holds no data for "
+        "XProf can't make memory_profile from child_cycle.xplane.pb: this profile holds no data for "
         "memory_profile: the host recorded no memory allocations"
     )
 

@@ -57,6 +57,42 @@ def test_ends(end: ChildEnd, code: ErrorCode) -> None:
     error = explain(JOB, LIMITS, end)
     assert error is not None
     assert "op_profile" in error.message
+    assert error.file == "vm.xplane.pb"
+
+
+CRASH = ChildEnd(EndedBy.ITSELF, signal=signal.SIGSEGV)
+FOUR_ENDS = {
+    ErrorCode.ENGINE_CRASHED: CRASH,
+    ErrorCode.OUT_OF_MEMORY: ChildEnd(EndedBy.MEMORY, signal=signal.SIGKILL),
+    ErrorCode.TIMED_OUT: ChildEnd(EndedBy.TIME, signal=signal.SIGKILL),
+    ErrorCode.ENGINE_REFUSED: said(
+        Report(
+            False, code=ErrorCode.ENGINE_REFUSED, message="/srv/hub/jobs/x/vm.xplane.pb: no data"
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("code", FOUR_ENDS)
+def test_file_and_tool_are_named_and_no_folder(code: ErrorCode) -> None:
+    error = explain(JOB, LIMITS, FOUR_ENDS[code])
+    assert error is not None
+    assert error.code is code
+    assert "op_profile from vm.xplane.pb" in error.message
+    assert "/" not in error.message
+
+
+def test_of_several_hosts_none_is_blamed() -> None:
+    error = explain(Job(Path("/nowhere"), ("a", "b", "c"), "op_profile"), LIMITS, CRASH)
+    assert error is not None
+    assert "op_profile from the profiles of 3 hosts" in error.message
+    assert error.file is None
+
+
+def test_a_name_with_control_characters_is_not_repeated() -> None:
+    error = explain(Job(Path("/nowhere"), ("a\x1b[31m",), "op_profile"), LIMITS, CRASH)
+    assert error is not None
+    assert "op_profile from this profile" in error.message
 
 
 def test_a_report_counts_only_from_a_child_that_ended_well() -> None:
