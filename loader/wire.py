@@ -6,7 +6,7 @@ bytes are walked safely: what does not parse raises `WireError`, never anything 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from mmap import mmap
 
@@ -114,6 +114,19 @@ class Walker:
                 raise WireError(Flaw.TOO_MANY)
             value, position = self._varint(position, end)
             yield value
+
+    def inside(self, start: int, end: int, path: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Bounds of all fields that a path of tags leads to, from the message in `data[start:end]`.
+
+        Raises:
+            WireError: as `fields`.
+        """
+        for tag, first, last in self.fields(start, end):
+            if tag == path[0]:
+                if len(path) == 1:
+                    yield first, last
+                else:
+                    yield from self.inside(first, last, path[1:])
 
     def _varint(self, start: int, end: int) -> tuple[int, int]:
         """One number and the position behind it."""

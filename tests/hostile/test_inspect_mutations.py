@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from loader.errors import LoaderError
-from loader.inspect import Inspection, InspectionLimits, inspect_profile
+from loader.inspect import Inspection, inspect_profile
+from loader.inspect_limits import InspectionLimits
 from tests.wire_bytes import good_profile
 
 SEED = 20_24_02

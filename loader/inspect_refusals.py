@@ -1,0 +1,61 @@
+"""The sentences with which the inspection refuses a profile.
+
+One place, so that equal problems are said in equal words. The file's name is added by `loader.inspect`.
+"""
+
+from __future__ import annotations
+
+from loader.errors import ErrorCode, LoaderError
+
+_AGAIN = "Upload it again, or capture again if the original is damaged too."
+
+
+class CutOffError(LoaderError):
+    """The file is empty or ends before its content does: damaged, or not wholly uploaded yet."""
+
+
+def unreadable(reason: str, *reports: str) -> LoaderError:
+    """The error for a file that is no profile, or a damaged one, with what the profiler itself reported."""
+    return LoaderError(ErrorCode.MALFORMED, _not_readable(reason, *reports))
+
+
+def cut_off(reason: str) -> CutOffError:
+    """The error for a file that ends too early."""
+    return CutOffError(ErrorCode.MALFORMED, _not_readable(reason))
+
+
+def another_protobuf() -> LoaderError:
+    """The error for protobuf messages that are not a profile's."""
+    return LoaderError(
+        ErrorCode.MALFORMED,
+        "This file is not a readable XProf profile (it is another kind of protobuf, or damaged). Upload the "
+        "file that the profiler wrote, whose name ends in .xplane.pb.",
+    )
+
+
+def unsafe_module() -> LoaderError:
+    """The error for an HLO module whose name would lead XProf to another file."""
+    return LoaderError(
+        ErrorCode.MALFORMED,
+        "This profile can't be converted: it has an unsafe HLO module name, which would make XProf write "
+        "outside of its folder. Rename the jitted function and capture again; if you did not make this "
+        "profile yourself, do not trust it.",
+    )
+
+
+def too_large(reason: str, setting: str | None = None) -> LoaderError:
+    """The error for a profile that exceeds a limit.
+
+    Args:
+        reason: what is too much, with count and limit.
+        setting: the setting that allows more, when raising it makes sense.
+    """
+    advice = "Capture fewer steps, or a smaller part of the program."
+    if setting is not None:
+        advice = f"{advice} Whoever runs this service can allow more with {setting}."
+    return LoaderError(ErrorCode.TOO_LARGE, f"This profile exceeds a limit: {reason}. {advice}")
+
+
+def _not_readable(reason: str, *reports: str) -> str:
+    sentence = f"This file is not a readable XProf profile ({reason}). {_AGAIN}"
+    return " ".join((sentence, *reports))

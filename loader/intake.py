@@ -1,0 +1,89 @@
+"""The one door through which a stored profile reaches the engine.
+
+What comes in is a file of any content that others share; what goes out is a profile that the engine may read,
+under the name that it shall have: unpacked, inspected and repaired, or refused with a reason. The file that
+came in is never changed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from loader.artifacts import place
+from loader.errors import ErrorCode, LoaderError
+from loader.inspect import Inspection, inspect_profile
+from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
+from loader.inspect_refusals import CutOffError
+from loader.repair import apply_repairs
+from loader.scratch_files import disk_errors
+from loader.storage.base import StoredFile
+from loader.unpack import is_gzip, unpack_gzip
+
+UPLOAD_SECONDS = 120.0
+"""A file that ends too early and was written to so recently may still be growing."""
+
+
+def take_in(
+    path: Path, file: StoredFile, target: Path, limits: InspectionLimits = DEFAULT_LIMITS
+) -> Inspection:
+    """Places a usable profile at `target`, or says why there is none.
+
+    Args:
+        path: the file on this disk; shared, not changed.
+        file: what it is called, and when it was written.
+        target: a place in a private directory where nothing is yet; nothing is there after an error.
+        limits: what the profile may hold.
+
+    Raises:
+        LoaderError: MALFORMED, TOO_LARGE, or INCOMPLETE when an upload seems to be under way; BUSY or
+            INTERNAL when the disk fails.
+    """
+    with disk_errors(file.name), _nothing_left(target), _named(file):
+        if is_gzip(path):
+            most = min(limits.unpacked_bytes, limits.file_bytes)
+            warnings = unpack_gzip(path, target, most)
+            found = inspect_profile(target, file.name, limits)
+            apply_repairs(target, found.repairs)
+            target.chmod(0o444)
+            return replace(found, warnings=(*found.warnings, *warnings))
+        found = inspect_profile(path, file.name, limits)
+        if not found.repairs:
+            place(path, target)
+            return found
+        shutil.copyfile(path, target)
+        apply_repairs(target, found.repairs)
+        target.chmod(0o444)
+        return found
+
+
+@contextmanager
+def _nothing_left(target: Path) -> Iterator[None]:
+    """Removes what was placed if anything fails."""
+    try:
+        yield
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _named(file: StoredFile) -> Iterator[None]:
+    """Gives errors the file's name; a file that was cut off and is young counts as an upload under way."""
+    try:
+        yield
+    except CutOffError as error:
+        if file.modified is None or time.time() - file.modified > UPLOAD_SECONDS:
+            raise LoaderError(error.code, error.message, file.name) from error
+        raise LoaderError(
+            ErrorCode.INCOMPLETE,
+            f"{file.name} seems to be still uploading: it ends too early, and was written less than "
+            "two minutes ago. This page tries again.",
+            file.name,
+        ) from error
+    except LoaderError as error:
+        raise LoaderError(error.code, error.message, file.name) from error
