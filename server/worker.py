@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -13,7 +14,7 @@ from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage as gcs
 
 from loader.admission import Admission
-from loader.artifacts import ArtifactStore, DirectoryArtifacts, place
+from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
 from loader.engine.base import Limits
 from loader.engine.produced import produced_files
@@ -21,7 +22,8 @@ from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
 from loader.errors import ErrorCode, LoaderError
 from loader.gcs_artifacts import GcsArtifacts
-from loader.inspect import Inspection, inspect_profile
+from loader.inspect_limits import InspectionLimits
+from loader.intake import take_in
 from loader.leases import Leases, ProcessLeases
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redis_leases import RedisLeases
@@ -30,7 +32,6 @@ from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, ResultStore, TieredResults
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
-from loader.storage.base import StoredFile
 from loader.storage.roots import open_storage
 from server.cores import usable_cores
 from server.memory import memory_for_conversions
@@ -130,7 +131,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
-        intake=_take_in,
+        intake=partial(take_in, limits=_inspection_limits(settings)),
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         admission=admission,
         record=metrics.record_conversion,
@@ -148,10 +149,16 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     return WorkerParts(service, engine, scratch)
 
 
-def _take_in(path: Path, file: StoredFile, target: Path) -> Inspection:
-    inspection = inspect_profile(path, file.name)
-    place(path, target)
-    return inspection
+def _inspection_limits(settings: Settings) -> InspectionLimits:
+    return InspectionLimits(
+        planes=settings.most_planes,
+        device_planes=settings.most_device_planes,
+        lines=settings.most_lines,
+        events=settings.most_events,
+        name_bytes=settings.longest_name_bytes,
+        modules=settings.most_modules,
+        unpacked_bytes=settings.unpacked_bytes,
+    )
 
 
 def create_worker_app(settings: Settings) -> FastAPI:
