@@ -22,14 +22,14 @@ from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
 from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
 from loader.plan import Plan
-from loader.profiles import Intake, Usable, take_in
+from loader.profiles import Intake, Usable, gather
 from loader.progress import Phase
 from loader.storage.base import StoredFile, ignore
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
 from loader.work import Work
 
 _PROFILE, _ARTIFACT = "profile", "artifact"
-_GB = 1e9
+_MB, _GB = 1e6, 1e9
 
 
 class Workspace(Protocol):
@@ -158,9 +158,9 @@ class Converter:
         if estimate.low <= self._limits.memory_bytes:
             return estimate
         raise self._admission.refuse(
-            f"This needs about {estimate.low / _GB:,.0f} GB of memory; this worker may use "
-            f"{self._limits.memory_bytes / _GB:,.3g} GB. Choose fewer hosts, or capture a shorter "
-            "profile, or add a worker with more memory."
+            f"This needs about {_size(estimate.low)} of memory; this worker may use "
+            f"{_size(self._limits.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for a "
+            "worker with more memory."
         )
 
     def _convert_artifacts(self, task: _Task) -> _Outcome:
@@ -208,7 +208,7 @@ class Converter:
         with self._downloaded(task) as files:
             work.reporter.show(Phase.INSPECT, total_bytes=sum(plan.profile_sizes))
             are_chosen = plan.request.hosts is not None
-            usable = take_in(self._intake, files, task.directory, are_chosen, task.after_each)
+            usable = gather(self._intake, files, task.directory, are_chosen, task.after_each)
             reading = _reading(plan.heaviest, _PROFILE, usable)
             task.place.resize(self._require_room(self._estimates.of(reading)).high)
             self._convert(task, usable, _PROFILE)
@@ -319,3 +319,10 @@ class _Outcome(Enum):
 
 def _reading(tool: str, source: str, usable: Usable) -> Reading:
     return Reading(tool, source, usable.sizes, usable.events)
+
+
+def _size(number: int) -> str:
+    """Memory for a person, to two digits or so."""
+    if number < _GB:
+        return f"{number / _MB:,.0f} MB"
+    return f"{number / _GB:,.0f} GB" if number >= 10 * _GB else f"{number / _GB:.1f} GB"

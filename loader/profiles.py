@@ -51,7 +51,7 @@ class Usable:
     is_final: bool = True
 
 
-def take_in(
+def gather(
     intake: Intake,
     files: Sequence[tuple[HostFile, Path]],
     directory: Path,

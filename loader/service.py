@@ -175,10 +175,13 @@ class ToolDataService:
     def _look(self, asked: _Asked) -> OpenResult | None:
         """What is kept for the request: its answer, or a failure that is remembered."""
         found = self._results.open(asked.plan.key)
-        error = found.header.error if found is not None else None
-        if found is None or error is None or not asked.is_large or error.code not in _FOR_LARGER:
+        if not asked.is_large:
             return found
-        close_pieces(found)
+        if found is not None:
+            error = found.header.error
+            if error is None or error.code not in _FOR_LARGER:
+                return found
+            close_pieces(found)
         return self._results.open(asked.failure_key)
 
     def _is_there(self, asked: _Asked) -> bool:

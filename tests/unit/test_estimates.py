@@ -1,0 +1,78 @@
+"""Estimates of memory against what was measured of xprof 2.24.2 (70 MB: 1.29 to 1.82 GB); how they learn."""
+
+from __future__ import annotations
+
+from loader.estimates import CHILD_BYTES, Estimates, Reading
+
+MB, GB = 10**6, 10**9
+
+
+def profile(*sizes: int, tool: str = "overview_page", events: tuple[int, ...] = ()) -> Reading:
+    return Reading(tool, "profile", sizes, events)
+
+
+def test_twenty_to_twenty_eight_times_the_file() -> None:
+    estimate = Estimates().of(profile(70 * MB))
+    assert (estimate.low, estimate.high) == (1400 * MB, 1960 * MB)
+
+
+def test_no_child_is_expected_to_need_nothing() -> None:
+    assert Estimates().of(profile(1000)).high == CHILD_BYTES
+
+
+def test_many_small_hosts_are_not_refused_by_their_sum() -> None:
+    """16 hosts of 4.8 MB took 0.75 GB: 20 times their bytes would be twice that."""
+    estimate = Estimates().of(profile(*[4_800_000] * 16))
+    assert estimate.low < 0.75 * GB < estimate.high
+
+
+def test_events_count_however_small_they_are() -> None:
+    """2.5 million events in 5 MB took 1.7 GB."""
+    estimate = Estimates().of(profile(5 * MB, events=(2_500_000,)))
+    assert estimate.low < 1.7 * GB < estimate.high * 1.05
+
+
+def test_a_stern_measurement_counts_at_once_and_for_its_tool_only() -> None:
+    estimates = Estimates()
+    estimates.learn(profile(100 * MB), 4 * GB)
+    assert estimates.of(profile(100 * MB)).high >= 4 * GB
+    assert estimates.of(profile(100 * MB, tool="hlo_stats")).high == 2800 * MB
+
+
+def test_a_mild_one_is_believed_by_and_by() -> None:
+    estimates = Estimates()
+    estimates.learn(profile(100 * MB), 600 * MB)
+    assert 2 * GB < estimates.of(profile(100 * MB)).high < 2.8 * GB
+    for _ in range(60):
+        estimates.learn(profile(100 * MB), 600 * MB)
+    settled = estimates.of(profile(100 * MB))
+    assert 500 * MB < settled.high < 700 * MB
+    # The low end, by which is refused, follows the mildest one at once.
+    assert settled.low <= 600 * MB
+
+
+def test_what_is_refused_never_grows_beyond_twenty_times() -> None:
+    estimates = Estimates()
+    for _ in range(100):
+        estimates.learn(profile(100 * MB), 5 * GB)
+    assert estimates.of(profile(100 * MB)).low == 2 * GB
+
+
+def test_factors_stay_within_bounds() -> None:
+    estimates = Estimates()
+    estimates.learn(profile(10 * MB), 100 * GB)
+    assert estimates.of(profile(100 * MB)).high == 6 * GB
+    for _ in range(200):
+        estimates.learn(profile(10 * MB), 0)
+    assert estimates.of(profile(100 * MB)).high == 200 * MB
+
+
+def test_tiny_profiles_teach_nothing() -> None:
+    estimates = Estimates()
+    estimates.learn(profile(1000), 200 * MB)
+    assert estimates.of(profile(100 * MB)).high == 2800 * MB
+
+
+def test_a_shared_set_is_cheap_and_never_refused() -> None:
+    estimate = Estimates().of(Reading("trace_viewer@", "artifact", (10 * GB,)))
+    assert (estimate.low, estimate.high) == (0, 40 * GB)
