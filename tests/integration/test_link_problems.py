@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -43,8 +44,13 @@ def damage(kind: str, session: Path) -> bytes:
         "empty": b"",
         "truncated": whole[: len(whole) // 2],
         "text": b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>",
-        "gzip": gzip.compress(whole, 1),
+        "gzip": gzip.compress(whole, 1)[:-100],
     }[kind]
+
+
+def let_rest(path: Path) -> None:
+    """Makes a file look as if nobody had written to it for long, so that no upload is waited for."""
+    os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
 WORDS = {"empty": "empty", "truncated": "too early", "text": "not a", "gzip": "gzip"}
@@ -57,6 +63,7 @@ def test_a_damaged_file_is_named_with_its_reason(
     folder = tmp_path / "session"
     folder.mkdir()
     (folder / "vm.xplane.pb").write_bytes(damage(kind, small_session))
+    let_rest(folder / "vm.xplane.pb")
     base = share(hub.url, f"bad {kind}", "s", folder) + PROFILE_PATH
     for route in (
         "data?tag=overview_page&host=ALL_HOSTS",
@@ -90,6 +97,7 @@ def test_a_page_of_words_for_an_empty_file(hub: HubProcess, tmp_path: Path) -> N
     folder = tmp_path / "session"
     folder.mkdir()
     (folder / "vm.xplane.pb").touch()
+    let_rest(folder / "vm.xplane.pb")
     page = get(share(hub.url, "empty page", "s", folder) + PROFILE_PATH + "/", HTML)
     assert page.status == 422
     assert page.headers["content-type"].startswith("text/html")
@@ -103,6 +111,7 @@ def test_one_damaged_host_does_not_hide_the_others(
     shutil.copytree(demo_session, folder)
     files = sorted(folder.glob("*.xplane.pb"))
     files[2].write_bytes(files[2].read_bytes()[:1000])
+    let_rest(files[2])
     bad = files[2].name.removesuffix(".xplane.pb")
     base = share(hub.url, "three of four", "s", folder) + PROFILE_PATH
     for tool in ("overview_page", "hlo_stats"):
@@ -110,7 +119,7 @@ def test_one_damaged_host_does_not_hide_the_others(
         assert answer.status == 200
         (warning,) = json.loads(answer.headers["x-xprof-hub-warnings"])
         assert warning.startswith("3 of 4 hosts")
-        assert files[2].name in warning
+        assert f"{bad}: ends too early" in warning
     assert get(f"{base}/data?tag=hlo_stats&host={bad}").status == 422
     good_host = files[0].name.removesuffix(".xplane.pb")
     assert get(f"{base}/data?tag=hlo_stats&host={good_host}").status == 200
