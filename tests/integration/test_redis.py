@@ -1,17 +1,16 @@
-"""Results and leases in a real Redis: whole or absent, one holder, and patience when Redis is gone."""
+"""Results and progress in a real Redis: whole or absent, and patience when Redis is gone."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 import redis
 
-from loader.redis_leases import LEASE_SECONDS, RedisLeases
+from loader.progress import ENTRY_SECONDS, Phase, Progress
+from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import ResultHeader, StoredError
 from tests.services.redis import RedisServer
@@ -98,52 +97,48 @@ def test_a_stopped_redis_answers_nothing_and_is_asked_again_later(
     assert read(store, key) == b"x"
 
 
-def test_one_lease_among_workers(client: redis.Redis, key: str) -> None:
-    first, second = (RedisLeases(client, RedisGuard()) for _ in range(2))
-    lease = first.acquire(key, lambda: False)
-    assert lease is not None
-    finished: list[str] = []
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(second.acquire, key, lambda: bool(finished))
-        time.sleep(LEASE_SECONDS + 1)  # renewed meanwhile
-        assert not waiting.done()
-        finished.append("by the first")
-        assert waiting.result(5) is None
-    lease.release()
-    again = second.acquire(key, lambda: False)
-    assert again is not None
-    again.release()
+FAILURE = ResultHeader("application/json", 0, 0, error=StoredError("timed_out", "too long", None))
 
 
-def test_a_dead_holder_is_replaced(client: redis.Redis, key: str) -> None:
-    # What a killed worker leaves: a lease that nobody renews.
-    client.set(f"xprof-hub:lease:{key}", "a dead worker", px=int(LEASE_SECONDS * 1000))
-    start = time.monotonic()
-    lease = RedisLeases(client, RedisGuard()).acquire(key, lambda: False)
-    assert lease is not None
-    assert time.monotonic() - start < 10
-    lease.release()
+def test_an_answer_takes_the_place_of_a_failure(
+    client: redis.Redis, tmp_path: Path, key: str
+) -> None:
+    store = RedisResults(client, RedisGuard())
+    store.put(key, FAILURE, None, 30)
+    store.put(key, ResultHeader("a/b", 1, 1), write(tmp_path / "body", b"x"), 600)
+    assert read(store, key) == b"x"
+    assert int(str(client.ttl(f"xprof-hub:result:{key}"))) > 30
 
 
-def test_a_lease_of_another_is_never_released(client: redis.Redis, key: str) -> None:
-    lease = RedisLeases(client, RedisGuard()).acquire(key, lambda: False)
-    assert lease is not None
-    client.set(f"xprof-hub:lease:{key}", "somebody else", px=5000)
-    lease.release()
-    assert client.get(f"xprof-hub:lease:{key}") == b"somebody else"
+def test_a_failure_never_takes_the_place_of_an_answer(
+    client: redis.Redis, tmp_path: Path, key: str
+) -> None:
+    store = RedisResults(client, RedisGuard())
+    store.put(key, ResultHeader("a/b", 1, 1), write(tmp_path / "body", b"x"), 600)
+    store.put(key, FAILURE, None, 30)
+    assert read(store, key) == b"x"
+    assert int(str(client.ttl(f"xprof-hub:result:{key}"))) > 30
+    assert list(client.scan_iter("xprof-hub:result:draft:*")) == []
 
 
-def test_without_redis_a_lease_holds_in_this_process(redis_server: RedisServer, key: str) -> None:
+def test_progress_is_seen_by_all_and_ends_by_itself(client: redis.Redis, key: str) -> None:
+    board, reader = (RedisProgress(client, RedisGuard()) for _ in range(2))
+    progress = Progress(Phase.CONVERT, 1000.5, 0, 3, 4)
+    board.post(key, progress)
+    assert reader.read(key) == progress
+    assert 0 < int(str(client.pttl(f"xprof-hub:progress:{key}"))) <= ENTRY_SECONDS * 1000
+    board.clear(key)
+    assert reader.read(key) is None
+    client.set(f"xprof-hub:progress:{key}", b"{}", ex=5)
+    assert reader.read(key) is None
+
+
+def test_without_redis_there_is_no_progress(redis_server: RedisServer, key: str) -> None:
     redis_server.stop()
     try:
-        leases = RedisLeases(connect(redis_server.url), RedisGuard())
-        lease = leases.acquire(key, lambda: False)
-        assert lease is not None
-        with ThreadPoolExecutor(1) as pool:
-            waiting = pool.submit(leases.acquire, key, lambda: True)
-            time.sleep(0.3)
-            assert not waiting.done()
-            lease.release()
-            assert waiting.result(20) is None
+        board = RedisProgress(connect(redis_server.url), RedisGuard())
+        board.post(key, Progress(Phase.CONVERT, 1.0))
+        assert board.read(key) is None
+        board.clear(key)
     finally:
         redis_server.start()
