@@ -64,7 +64,7 @@ class Modules:
                     raise unsafe_module() from error
                 self.unreadable += is_hlo
                 continue
-            if name is not None:
+            if name is not None and is_hlo:
                 self._note(name)
 
     def _note(self, name: str) -> None:
@@ -89,7 +89,8 @@ class Modules:
     def _name(self, start: int, end: int, *, is_hlo: bool) -> str | None:
         """The name in an HloProto, if there is one; every name in it must be safe.
 
-        Of several names protobuf takes the last, so a good one at the front proves nothing.
+        Of several names protobuf takes the last, so a good one at the front proves nothing. XProf 2.24.2
+        reads the stat of the right name only (measured); a stat of another name must be safe all the same.
         """
         name = None
         for first, last in self._walker.inside(start, end, (_HLO_MODULE, _MODULE_NAME)):
@@ -100,7 +101,7 @@ class Modules:
                 raise too_large(
                     f"the name of an HLO module in it has {last - first:,} bytes, and the limit is {len(raw)}"
                 )
-            name = self._repaired(first, raw) if is_hlo else raw.decode(errors="replace")
+            name = self._repaired(first, raw) if is_hlo else ""
         return name
 
     def _repaired(self, first: int, raw: bytes) -> str:

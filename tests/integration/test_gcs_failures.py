@@ -140,7 +140,9 @@ def test_a_listing_asks_for_one_level_and_few_fields(store: FakeGcs) -> None:
     storage_of(store).list_files("gs://bucket/s")
     (request,) = store.requests
     assert (request.query["prefix"], request.query["delimiter"]) == ("s/", "/")
-    assert request.query["fields"] == "items(name,size,generation,timeCreated),prefixes,nextPageToken"
+    assert (
+        request.query["fields"] == "items(name,size,generation,timeCreated),prefixes,nextPageToken"
+    )
 
 
 def test_a_folder_of_too_many_entries_is_given_up(
