@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 XPROF_VERSION = "2.24.2"
 """The one version of xprof that answers and cache keys depend on (pinned in pyproject.toml)."""
@@ -17,7 +18,23 @@ XPROF_VERSION = "2.24.2"
 ENGINE_VERSION = f"xprof-{XPROF_VERSION}"
 """How keys name the engine; front ends build keys too and never load XProf."""
 
+RS_VERSION = "0.1.3"
+"""The one version of xprof-rs that the fast engine uses (pinned in pyproject.toml)."""
+
 OptionValue = str | int | bool
+EngineName = Literal["xprof", "fast"]
+
+
+def engine_version(engine: EngineName) -> str:
+    """How keys name an engine, so that answers of one are never taken for the other's."""
+    return ENGINE_VERSION if engine == "xprof" else f"{ENGINE_VERSION}+rs-{RS_VERSION}"
+
+
+class Program(StrEnum):
+    """What makes an answer."""
+
+    XPROF = "xprof"
+    RS = "xprof-rs"
 
 
 @dataclass(frozen=True)
@@ -33,6 +50,9 @@ class Job:
         options: canonical options of the tool (loader.keys).
         needs_modules: run XProf's extraction of HLO modules first, when the directory has none.
         as_csv: answer the tool's table as CSV (XProf's data_csv).
+        has_warnings: the inspection had something to say about a profile, so that only XProf's own reading
+            of it counts.
+        program: what makes the answer; an engine decides that, its callers leave it.
     """
 
     directory: Path
@@ -41,6 +61,8 @@ class Job:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     needs_modules: bool = False
     as_csv: bool = False
+    has_warnings: bool = False
+    program: Program = Program.XPROF
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,20 @@ It runs between `fork` and `_exit` and never returns into the zygote's loop.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import signal
+import socket
 import traceback
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from loader.engine import steps
-from loader.engine.base import Job, Limits
+from loader.engine import rs_steps, steps
+from loader.engine.base import Job, Limits, Program
 from loader.engine.messages import REPORT_BYTES, Report
 from loader.engine.sandbox import LAYERS, Cage, harden, unmet
+from loader.engine.settle import settle
 from loader.errors import ErrorCode
 
-_REPORT_FD = 3
-_HIGH_FD = 64
-"""Where the report's pipe waits while 0 to 3 are filled."""
-_ALL_FDS = 1 << 16
-_CLEAN_SIGNALS = (signal.SIGXFSZ, signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+_REPORT_FD, _LINE_FD = 3, 4
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,11 @@ class Assignment:
 
 
 def run(
-    assignment: Assignment, converters: steps.Converters, report_pipe: int, log_pipe: int
+    assignment: Assignment,
+    converters: steps.Converters,
+    report_pipe: int,
+    log_pipe: int,
+    line: int | None = None,
 ) -> None:
     """Does the assignment and ends the process.
 
@@ -54,30 +54,19 @@ def run(
         converters: the engine, loaded by the zygote.
         report_pipe: descriptor that the report goes to.
         log_pipe: descriptor for all that the engine prints.
+        line: descriptor of the connection to xprof-rs, when that does the job.
     """
     status = 1
     try:
-        _settle(report_pipe, log_pipe)
+        empty = os.open(os.devnull, os.O_RDONLY)
+        extra = [] if line is None else [line]
+        settle([empty, log_pipe, log_pipe, report_pipe, *extra])
         os.write(_REPORT_FD, _work(assignment, converters).to_json()[:REPORT_BYTES])
         status = 0
     finally:
         if status:
             traceback.print_exc()
         os._exit(status)
-
-
-def _settle(report_pipe: int, log_pipe: int) -> None:
-    """Leaves this process nothing of the zygote's: its own pipes, an empty input, default signals."""
-    for number in _CLEAN_SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
-    os.umask(0o022)
-    waiting = fcntl.fcntl(report_pipe, fcntl.F_DUPFD, _HIGH_FD)
-    log = fcntl.fcntl(log_pipe, fcntl.F_DUPFD, _HIGH_FD)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    os.dup2(waiting, _REPORT_FD)
-    os.closerange(_REPORT_FD + 1, _ALL_FDS)
 
 
 def _work(assignment: Assignment, converters: steps.Converters) -> Report:
@@ -92,7 +81,7 @@ def _work(assignment: Assignment, converters: steps.Converters) -> Report:
         os.close(directory)
         if lacking := unmet(assignment.required, set(LAYERS).difference(missing)):
             return _failure(f"sandbox layers are missing: {', '.join(lacking)}")
-        return steps.convert(assignment.job, converters)
+        return _convert(assignment, converters)
     except steps.RefusedError as refusal:
         return refusal.report
     except MemoryError:
@@ -105,6 +94,13 @@ def _work(assignment: Assignment, converters: steps.Converters) -> Report:
         )
     except (OSError, ValueError, RuntimeError, ImportError, TypeError) as error:
         return _failure(f"{type(error).__name__}: {error}")
+
+
+def _convert(assignment: Assignment, converters: steps.Converters) -> Report:
+    if assignment.job.program is Program.XPROF:
+        return steps.convert(assignment.job, converters)
+    with socket.socket(fileno=_LINE_FD) as line:
+        return rs_steps.convert(assignment.job, line, assignment.limits.output_bytes)
 
 
 def _failure(message: str) -> Report:

@@ -28,7 +28,8 @@ _TCP_SINCE, _TCP_RIGHTS = 4, 0b11
 _SCOPES_SINCE, _SCOPES = 6, 0b11
 
 _READ = _READ_FILE | _READ_DIR | _EXECUTE
-_JOB = _READ_FILE | _READ_DIR | _WRITE_FILE | _REMOVE_FILE | _MAKE_REGULAR | _TRUNCATE
+_LOOK = _READ_FILE | _READ_DIR
+_JOB = _LOOK | _WRITE_FILE | _REMOVE_FILE | _MAKE_REGULAR | _TRUNCATE
 
 _SYSTEM_PATHS = (
     "/usr",
@@ -86,10 +87,12 @@ def version() -> int:
     return 0
 
 
-def restrict(job_directory: int) -> None:
-    """Confines this process; `job_directory` is a descriptor of the one folder that it may write in.
+def restrict(job_directory: int, program: int | None = None) -> None:
+    """Confines this process. Needs `seccomp.forbid_new_privileges` first.
 
-    Needs `seccomp.forbid_new_privileges` first.
+    Args:
+        job_directory: descriptor of the one folder that it may write in.
+        program: descriptor of the program that it is about to become, if any; it may then write nowhere.
 
     Raises:
         OSError: when the kernel has no Landlock, or refuses.
@@ -109,7 +112,9 @@ def restrict(job_directory: int) -> None:
     )
     ruleset = _call(_CREATE_RULESET, pointer, size, ctypes.c_long(0))
     try:
-        _allow(ruleset, job_directory, _JOB & rights)
+        _allow(ruleset, job_directory, (_JOB if program is None else _LOOK) & rights)
+        if program is not None:
+            _allow(ruleset, program, _READ_FILE | _EXECUTE)
         for path in READABLE_PATHS:
             # What isn't there, or can't be reached by this user anyway, needs no permission.
             with contextlib.suppress(FileNotFoundError, PermissionError):

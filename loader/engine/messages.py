@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from loader.engine.base import Job, Limits
+from loader.engine.base import Job, Limits, Program
 from loader.errors import ErrorCode
 
 REPORT_BYTES = 16_384
@@ -114,6 +114,8 @@ def encode_request(request: Request) -> bytes:
         "options": dict(job.options),
         "needs_modules": job.needs_modules,
         "as_csv": job.as_csv,
+        "has_warnings": job.has_warnings,
+        "program": job.program.value,
     }
     limits = asdict(request.limits)
     return encode("convert", {"number": request.number, "job": row, "limits": limits})
@@ -125,7 +127,9 @@ def decode_request(row: Mapping[str, object]) -> Request:
     if not isinstance(job, dict) or not isinstance(limits, dict):
         raise TypeError("not a request")
     directory, hosts = Path(str(job.pop("directory"))), tuple(job.pop("hosts"))
-    return Request(int(str(row["number"])), Job(directory, hosts, **job), Limits(**limits))
+    program = Program(str(job.pop("program")))
+    asked = Job(directory, hosts, program=program, **job)
+    return Request(int(str(row["number"])), asked, Limits(**limits))
 
 
 def encode_end(number: int, end: ChildEnd) -> bytes:

@@ -16,7 +16,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +41,8 @@ that distributions hand out, below `nobody`."""
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _ADDRESS_SPACE_FACTOR, _ADDRESS_SPACE_SLACK = 4, 4 << 30
-_OPEN_FILES = 512
+OPEN_FILES = 512
+"""Most descriptors of a confined process; none with this number or a higher one can be made there."""
 _THREADS = 4096
 
 
@@ -69,12 +70,16 @@ class Cage:
         limits: of the conversion.
         uid: user and group to become, or None to stay who it is.
         parent: process without which this one must not live.
+        program: descriptor of a program that the process is about to become; it may then write nowhere.
+        rules: what the filter of system calls decides first.
     """
 
     directory: int
     limits: Limits
     uid: int | None
     parent: int
+    program: int | None = None
+    rules: Sequence[seccomp.Rule] = ()
 
 
 def harden(cage: Cage, layers: Collection[str] = LAYERS) -> dict[str, str]:
@@ -92,7 +97,7 @@ def harden(cage: Cage, layers: Collection[str] = LAYERS) -> dict[str, str]:
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("limits", lambda: _limit(cage)),
         ("no_new_privileges", seccomp.forbid_new_privileges),
-        ("landlock", lambda: landlock.restrict(cage.directory)),
+        ("landlock", lambda: landlock.restrict(cage.directory, cage.program)),
         ("own_user", lambda: _become(cage.uid)),
         # After the change of user, which needs one. Who stays root has none from here on either.
         ("no_new_privileges", seccomp.drop_capabilities),
@@ -107,7 +112,7 @@ def harden(cage: Cage, layers: Collection[str] = LAYERS) -> dict[str, str]:
         os._exit(1)
     hide_memory()
     if "system_calls" in layers:
-        _try("system_calls", lambda: seccomp.install(os.getpid()), missing)
+        _try("system_calls", lambda: seccomp.install(os.getpid(), cage.rules), missing)
     return missing
 
 
@@ -147,7 +152,7 @@ def _limit(cage: Cage) -> None:
             _ADDRESS_SPACE_FACTOR * cage.limits.memory_bytes + _ADDRESS_SPACE_SLACK,
         ),
         (resource.RLIMIT_FSIZE, cage.limits.output_bytes),
-        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
     ]
     if cage.uid is not None:

@@ -12,6 +12,7 @@ import errno
 import os
 import platform
 import struct
+from collections.abc import Sequence
 
 from loader.engine.syscalls import CONDITIONAL, DENIED, NEWEST, Numbers
 
@@ -38,6 +39,9 @@ _CAPABILITY_VERSION_3 = 0x20080522
 
 Instruction = tuple[int, int, int, int]
 """Code, jump if true, jump if false, operand."""
+
+Rule = tuple[Numbers, list[Instruction]]
+"""A call, and what decides about it: instructions that end with an answer whatever happens."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -86,8 +90,10 @@ def supported() -> bool:
     return platform.machine() in _MACHINES
 
 
-def build_filter(machine: str, pid: int) -> list[Instruction]:
+def build_filter(machine: str, pid: int, rules: Sequence[Rule] = ()) -> list[Instruction]:
     """The filter for one machine; process `pid` may signal itself (abort needs that) and nobody else.
+
+    The rules come first, so that they can allow what is refused otherwise.
 
     Raises:
         KeyError: for a machine that is not in the table.
@@ -102,6 +108,8 @@ def build_filter(machine: str, pid: int) -> list[Instruction]:
     if machine == "x86_64":
         program += [(_AT_LEAST, 0, 1, _X32_BIT), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
     program += [(_ABOVE, 0, 1, NEWEST), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    for numbers, body in rules:
+        program += _when(numbers[column], body)
     for numbers in DENIED.values():
         program += _when(numbers[column], [(_RETURN, 0, 0, _ERRNO | errno.EPERM)])
     for name, body in _conditions(pid).items():
@@ -156,8 +164,8 @@ def _conditions(pid: int) -> dict[str, list[Instruction]]:
     }
 
 
-def install(pid: int) -> None:
-    """Puts the filter on this process (all its later threads inherit it).
+def install(pid: int, rules: Sequence[Rule] = ()) -> None:
+    """Puts the filter on this process (all its later threads inherit it); see `build_filter`.
 
     Raises:
         OSError: ENOSYS on a machine without a table, or the kernel's own refusal.
@@ -165,7 +173,7 @@ def install(pid: int) -> None:
     machine = platform.machine()
     if not supported():
         raise OSError(errno.ENOSYS, f"no system call table for {machine}")
-    install_program(build_filter(machine, pid))
+    install_program(build_filter(machine, pid, rules))
 
 
 def install_program(instructions: list[Instruction]) -> None:
@@ -183,6 +191,7 @@ def install_program(instructions: list[Instruction]) -> None:
 __all__ = [
     "Instruction",
     "Numbers",
+    "Rule",
     "build_filter",
     "drop_capabilities",
     "forbid_new_privileges",

@@ -104,10 +104,15 @@ def convert(job: Job, converters: Converters) -> Report:
     data, content_type = _answer(job, converters)
     if job.as_csv:
         data, content_type = _csv(job.tool, data, content_type), CSV
+    write_answer(data)
+    return Report(True, content_type=content_type)
+
+
+def write_answer(data: bytes) -> None:
+    """Writes `ANSWER_FILE` in the working directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     with os.fdopen(os.open(ANSWER_FILE, flags, 0o644), "wb") as file:
         file.write(data)
-    return Report(True, content_type=content_type)
 
 
 def _answer(job: Job, converters: Converters) -> tuple[bytes, str]:

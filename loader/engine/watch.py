@@ -10,6 +10,7 @@ import os
 import signal
 import stat
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from loader.engine.base import Job
@@ -23,10 +24,20 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Watched:
-    """A running child."""
+    """A running child, and the program beside it that it asks, if any: they share limits and end together."""
 
-    def __init__(self, pid: int, slot: int, request: Request, report: int, log: int) -> None:
+    def __init__(
+        self,
+        pid: int,
+        slot: int,
+        request: Request,
+        report: int,
+        log: int,
+        companion: int | None = None,
+    ) -> None:
         self.pid = pid
+        self._companion = companion
+        self._end: ChildEnd | None = None
         self.slot = slot
         self.job = request.job
         self._limits = request.limits
@@ -40,7 +51,7 @@ class Watched:
 
     @property
     def silent(self) -> bool:
-        """Whether it has closed its pipes, which it does by ending."""
+        """Whether it has closed its own pipes, which it does by ending."""
         return self._silent_since is not None
 
     @property
@@ -68,7 +79,9 @@ class Watched:
         """Closes one of its pipes."""
         os.close(descriptor)
         self._open.discard(descriptor)
-        if not self._open:
+        is_report = descriptor == self._report_fd
+        is_last = not self._open or (self._companion is not None and is_report)
+        if is_last and self._silent_since is None:
             self._silent_since = time.monotonic()
 
     def enforce(self, now: float) -> None:
@@ -83,21 +96,45 @@ class Watched:
             self.kill(EndedBy.ITSELF)
 
     def _resident(self) -> int:
-        try:
-            fields = Path(f"/proc/{self.pid}/statm").read_text().split()
-        except OSError:
-            return 0
-        resident = int(fields[1]) * _PAGE_BYTES
+        resident = sum(_resident_bytes(pid) for pid in self._processes())
         self._peak = max(self._peak, resident)
         return resident
+
+    def _processes(self) -> list[int]:
+        """Those that were not reaped yet."""
+        own = [self.pid] if self._end is None else []
+        return own if self._companion is None else [*own, self._companion]
 
     def kill(self, reason: EndedBy) -> None:
         """Ends the child now."""
         self._ended_by = reason
-        os.kill(self.pid, signal.SIGKILL)
+        for pid in self._processes():
+            os.kill(pid, signal.SIGKILL)
+
+    def bury(self) -> None:
+        """Waits for a child that was killed."""
+        for pid in self._processes():
+            os.waitpid(pid, 0)
 
     def reap(self) -> ChildEnd | None:
         """How it ended, or None while it lives. It must be asked no more afterwards."""
+        if self._end is None:
+            self._end = self._reap_child()
+        if self._end is None or self._companion is None:
+            return self._end
+        # It has nobody to answer any more.
+        os.kill(self._companion, signal.SIGKILL)
+        pid, _, usage = os.wait4(self._companion, os.WNOHANG)
+        if pid == 0:
+            return None
+        self._companion = None
+        return replace(
+            self._end,
+            cpu_seconds=self._end.cpu_seconds + usage.ru_utime + usage.ru_stime,
+            peak_memory_bytes=max(self._end.peak_memory_bytes, usage.ru_maxrss * 1024),
+        )
+
+    def _reap_child(self) -> ChildEnd | None:
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return None
@@ -114,6 +151,14 @@ class Watched:
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_memory_bytes=max(self._peak, usage.ru_maxrss * 1024),
         )
+
+
+def _resident_bytes(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[1]) * _PAGE_BYTES
 
 
 def prepare(job: Job, uid: int | None) -> None:

@@ -63,6 +63,7 @@ class XprofEngine:
         slots: int = _SLOTS,
         first_uid: int = FIRST_UID,
         required_layers: Collection[str] = (),
+        program: Path | None = None,
     ) -> None:
         """Starts nothing yet.
 
@@ -71,12 +72,14 @@ class XprofEngine:
             slots: most jobs at once; as root, user ids from `first_uid` on, one for each.
             first_uid: see `slots`.
             required_layers: what must hold around every job, as in `sandbox.REQUIREMENTS`; else none is done.
+            program: xprof-rs, for jobs that ask for it.
         """
         self._command = (
             python,
             "-m",
             "loader.engine.zygote",
             str(first_uid),
+            str(program) if program else "-",
             *required_layers,
         )
         self._required = tuple(required_layers)

@@ -3,9 +3,9 @@
 It loads XProf's native library once and does nothing else with it: no profile is ever read here, so every
 child starts from a clean copy within 2 ms. It has one thread, watches its children's wall clock and
 resident memory, and holds no secret. It ends, with all children, when the server closes the connection or
-dies. Started by `loader.engine.process` as `python -m loader.engine.zygote FIRST_UID [LAYER ...]` with the
-connection as standard input; no child converts anything unless the layers named hold
-(`sandbox.REQUIREMENTS`).
+dies. Started by `loader.engine.process` as `python -m loader.engine.zygote FIRST_UID PROGRAM [LAYER ...]`
+with the connection as standard input. PROGRAM is the path of xprof-rs, or `-`; no child converts anything
+unless the layers named hold (`sandbox.REQUIREMENTS`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ import socket
 import sys
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
-from loader.engine import child, sandbox, selftest
-from loader.engine.messages import ChildEnd, EndedBy, decode_request, encode, encode_end
+from loader.engine import child, rs_program, sandbox, selftest
+from loader.engine.base import Program
+from loader.engine.messages import ChildEnd, EndedBy, Request, decode_request, encode, encode_end
+from loader.engine.rs_line import open_line
 from loader.engine.steps import Converters
 from loader.engine.watch import Watched, prepare, take_back
 
@@ -30,6 +33,26 @@ _TICK_SECONDS = 0.05
 """How often resident memory and wall clock are looked at."""
 _HURRY_SECONDS = 0.002
 """The same, once a child has said all it had to say and is about to end."""
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """The pipes between the zygote and one child: what we read, and the child's ends."""
+
+    report: int
+    report_end: int
+    log: int
+    log_end: int
+
+    @property
+    def ours(self) -> tuple[int, int]:
+        """The ends that are read here."""
+        return self.report, self.log
+
+    @property
+    def theirs(self) -> tuple[int, int]:
+        """The ends that a child writes to."""
+        return self.report_end, self.log_end
 
 
 class Zygote:
@@ -41,11 +64,13 @@ class Zygote:
         converters: Converters,
         first_uid: int | None,
         required: Collection[str] = (),
+        program: int | None = None,
     ) -> None:
         self._server = server
         self._converters = converters
         self._first_uid = first_uid
         self._required = tuple(required)
+        self._program = program
         self._selector = selectors.DefaultSelector()
         self._children: dict[int, Watched] = {}
         self._input = b""
@@ -64,7 +89,7 @@ class Zygote:
             self._look_after_children()
         for watched in self._children.values():
             watched.kill(EndedBy.CANCELLED)
-            os.waitpid(watched.pid, 0)
+            watched.bury()
             take_back(watched.job)
 
     def _patience(self) -> float | None:
@@ -91,28 +116,62 @@ class Zygote:
         taken = {watched.slot for watched in self._children.values()}
         slot = next(number for number in itertools.count() if number not in taken)
         uid = None if self._first_uid is None else self._first_uid + slot
-        report, log = os.pipe(), os.pipe()
+        pipes = Pipes(*os.pipe(), *os.pipe())
         try:
             prepare(request.job, uid)
-            pid = os.fork()
+            pid, companion = self._fork(request, uid, pipes)
         except OSError as error:
-            for descriptor in (*report, *log):
+            for descriptor in (*pipes.ours, *pipes.theirs):
                 os.close(descriptor)
             take_back(request.job)
             self._tell(request.number, ChildEnd(EndedBy.NOT_STARTED, log=str(error)))
             return
+        for descriptor in pipes.theirs:
+            os.close(descriptor)
+        watched = Watched(pid, slot, request, pipes.report, pipes.log, companion)
+        self._children[request.number] = watched
+        for descriptor in pipes.ours:
+            os.set_blocking(descriptor, False)
+            self._selector.register(descriptor, selectors.EVENT_READ, watched)
+
+    def _fork(self, request: Request, uid: int | None, pipes: Pipes) -> tuple[int, int | None]:
+        """The child's process id, and that of the program beside it.
+
+        Raises:
+            OSError: no process or connection can be made.
+        """
+        if request.job.program is Program.XPROF:
+            return self._fork_child(request, uid, pipes, None), None
+        if self._program is None:
+            raise FileNotFoundError("this engine was started without xprof-rs")
+        listener, line = open_line()
+        with listener, line:
+            start = rs_program.Start(
+                request.job.directory,
+                request.limits,
+                uid,
+                os.getpid(),
+                self._required,
+                self._program,
+            )
+            companion = os.fork()
+            if companion == 0:
+                rs_program.run(start, listener.fileno(), pipes.log_end)
+            try:
+                return self._fork_child(request, uid, pipes, line.fileno()), companion
+            except OSError:
+                os.kill(companion, signal.SIGKILL)
+                os.waitpid(companion, 0)
+                raise
+
+    def _fork_child(self, request: Request, uid: int | None, pipes: Pipes, line: int | None) -> int:
+        pid = os.fork()
         if pid == 0:
             assignment = child.Assignment(
                 request.job, request.limits, uid, os.getppid(), self._required
             )
-            child.run(assignment, self._converters, report[1], log[1])
-        os.close(report[1])
-        os.close(log[1])
-        watched = Watched(pid, slot, request, report[0], log[0])
-        self._children[request.number] = watched
-        for descriptor in (report[0], log[0]):
-            os.set_blocking(descriptor, False)
-            self._selector.register(descriptor, selectors.EVENT_READ, watched)
+            child.run(assignment, self._converters, pipes.report_end, pipes.log_end, line)
+        return pid
 
     def _look_after_children(self) -> None:
         """Ends those over their limits, and reports those that ended."""
@@ -160,6 +219,7 @@ def main() -> None:
         first_uid = None
     try:
         converters = load_engine()
+        program = None if sys.argv[2] == "-" else os.open(sys.argv[2], os.O_RDONLY | os.O_CLOEXEC)
     except (ImportError, OSError) as error:
         server.sendall(encode("failed", {"message": str(error)}))
         return
@@ -168,7 +228,7 @@ def main() -> None:
         sys.stderr.write(f"the engine's zygote has {threads} threads; forking it is not safe\n")
     rows = [[layer.name, layer.holds, layer.detail] for layer in layers]
     server.sendall(encode("ready", {"layers": rows}))
-    Zygote(server, converters, first_uid, sys.argv[2:]).serve()
+    Zygote(server, converters, first_uid, sys.argv[3:], program).serve()
 
 
 if __name__ == "__main__":
