@@ -1,0 +1,150 @@
+"""Work that nobody wants any more, and a worker that is told to end: the real engine, real processes."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import psutil
+import pytest
+
+from loader.engine.base import Limits
+from loader.engine.xprof import XprofEngine
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import ToolRequest
+from loader.turns import Urgency
+from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
+from tests.services.cluster import SECRET, get
+from tests.services.engine import CORPUS, MakeJob
+from tests.services.hub import HubFactory, HubProcess
+
+AMPLE = Limits(seconds=60, memory_bytes=4 << 30, output_bytes=1 << 30)
+ENDLESS = CORPUS / "hlo_call_fan_2pow22.xplane.pb"
+"""2^22 calls of one computation in another: overview_page would take hours."""
+
+
+def until(true: Callable[[], bool], seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_cancelled_job_ends_with_its_child(engine: XprofEngine, make_job: MakeJob) -> None:
+    engine.layers()
+    assert engine.zygote_pid is not None
+    zygote, cancelled = psutil.Process(engine.zygote_pid), threading.Event()
+    before = set(zygote.children())
+    job = make_job("overview_page", ENDLESS)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(engine.convert, job, AMPLE, cancelled)
+        until(lambda: set(zygote.children()) != before)
+        (child,) = set(zygote.children()) - before
+        cancelled.set()
+        with pytest.raises(LoaderError) as caught:
+            running.result(10)
+    assert caught.value.code is ErrorCode.CANCELLED
+    assert not child.is_running()
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker with one slot, and how to ask it."""
+
+    hub: HubProcess
+    session: Path
+
+    def body(self, tool: str, urgency: Urgency = Urgency.PERSON) -> dict[str, object]:
+        hosts = None if tool == "overview_page" else ("fan",)
+        request = ToolRequest((str(self.session),), tool, hosts)
+        return ToolRequestBody.of(request, urgency).model_dump(mode="json")
+
+    def ask(self, tool: str) -> httpx2.Response:
+        return httpx2.post(
+            self.hub.url + TOOL_DATA_PATH,
+            json=self.body(tool),
+            headers={"Authorization": f"Bearer {worker_credential(SECRET)}"},
+            timeout=60,
+            trust_env=False,
+        )
+
+    def connect(self, tool: str, urgency: Urgency) -> socket.socket:
+        """A request whose connection can be closed."""
+        content = json.dumps(self.body(tool, urgency)).encode()
+        address = urlsplit(self.hub.url)
+        connection = socket.create_connection((address.hostname or "", address.port or 0))
+        head = (
+            f"POST {TOOL_DATA_PATH} HTTP/1.1\r\nHost: worker\r\nContent-Length: {len(content)}\r\n"
+            f"Authorization: Bearer {worker_credential(SECRET)}\r\n\r\n"
+        )
+        connection.sendall(head.encode() + content)
+        return connection
+
+    def children(self) -> list[psutil.Process]:
+        """The conversions' processes."""
+        zygotes = psutil.Process(self.hub.process.popen.pid).children()
+        return [child for zygote in zygotes for child in zygote.children()]
+
+    def waiting(self, urgency: Urgency) -> int:
+        pattern = rf'^xprof_hub_conversions_waiting{{urgency="{urgency.value}"}} ([\d.]+)$'
+        found = re.findall(pattern, get(f"{self.hub.url}/metrics").body.decode(), re.M)
+        return int(float(found[0])) if found else 0
+
+
+@pytest.fixture
+def worker(hubs: HubFactory, tmp_path: Path) -> Iterator[Worker]:
+    session = tmp_path / "session"
+    session.mkdir()
+    (session / "fan.xplane.pb").write_bytes(ENDLESS.read_bytes())
+    env = {
+        "XPROF_HUB_SECRET_KEY": SECRET,
+        "XPROF_HUB_STORAGE_ROOTS": str(session),
+        "XPROF_HUB_CONVERSIONS": "1",
+    }
+    yield Worker(hubs.start(env, only="worker"), session)
+
+
+def test_work_ahead_of_time_ends_when_its_connection_closes(worker: Worker) -> None:
+    connection = worker.connect("overview_page", Urgency.PREWARM)
+    until(lambda: bool(worker.children()))
+    connection.close()
+    until(lambda: not worker.children(), seconds=5)
+    metrics = get(f"{worker.hub.url}/metrics").body.decode()
+    assert 'outcome="cancelled",source="profile",tool="overview_page"' in metrics
+    # The slot is free again.
+    assert worker.ask("memory_profile").status_code == 200
+
+
+def test_a_persons_work_goes_on_when_the_connection_closes(worker: Worker) -> None:
+    connection = worker.connect("overview_page", Urgency.PERSON)
+    until(lambda: bool(worker.children()))
+    (child,) = worker.children()
+    connection.close()
+    time.sleep(1.5)
+    assert child.is_running()
+
+
+def test_who_waits_in_a_worker_that_ends_is_sent_elsewhere_at_once(worker: Worker) -> None:
+    connection = worker.connect("overview_page", Urgency.PERSON)
+    until(lambda: bool(worker.children()))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(worker.ask, "memory_profile")
+        until(lambda: worker.waiting(Urgency.PERSON) == 1)
+        began = time.monotonic()
+        worker.hub.process.popen.terminate()
+        answer = waiting.result(30)
+        # Long before the conversion that runs is given up: it may go on for 5 s.
+        assert time.monotonic() - began < 3
+    # Not an error of the protocol: a front end takes it for no answer and asks the next worker.
+    assert (answer.status_code, answer.text) == (503, "This worker is being stopped.")
+    assert worker.hub.process.popen.wait(30) == 0
+    connection.close()
