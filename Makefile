@@ -2,6 +2,7 @@
 #   make demo     open a 4-host session in XProf (ARGS="PATH --port N --no-browser")
 #   make test     all tests, with the services that they need (ARGS="-k name")
 #   make lint     ruff, mypy --strict, import-linter
+#   make fuzz     damaged profiles through every tool (ARGS="--seconds 120 --seed 7 --replay FILE")
 #   make bench    XProf Hub beside xprof on one session (ARGS="--markdown")
 #   make format   reformat and fix what ruff can fix
 #   make lock     resolve the dependencies again
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTHON_CODE := auth loader server bench tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench format lock clean
+.PHONY: help demo test lint fuzz bench format lock clean
 .SUFFIXES:
 
 help:
@@ -34,6 +35,9 @@ lint: $(BIN)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(BIN)/.dev
+	@$(BIN)/python -m tests.hostile.fuzz $(ARGS)
 
 bench: $(BIN)/.dev
 	@$(BIN)/python bench/first_open.py $(ARGS)
