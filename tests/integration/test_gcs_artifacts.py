@@ -58,6 +58,18 @@ def test_a_set_comes_back(store: GcsArtifacts, files: list[Path], tmp_path: Path
     assert fetch(store, tmp_path) == (("3 of 4 hosts",), sorted(path.name for path in files))
 
 
+def test_only_the_wanted_files_are_fetched(
+    store: GcsArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    store.publish(KEY, files, HOSTS, [])
+    target = tmp_path / "job"
+    target.mkdir()
+    manifest = store.fetch(KEY, target, lambda name: name == files[0].name)
+    assert manifest is not None
+    assert len(manifest.files) == 2
+    assert [path.name for path in target.iterdir()] == [files[0].name]
+
+
 def test_a_set_names_its_hosts(store: GcsArtifacts, files: list[Path], tmp_path: Path) -> None:
     store.publish(KEY, files, ["ü host", "b"], [])
     manifest = store.fetch(KEY, tmp_path)

@@ -52,6 +52,18 @@ def test_a_set_comes_back_with_its_hosts_and_warnings(
     assert fetch(store, tmp_path, OTHER)[0] is None
 
 
+def test_only_the_wanted_files_are_placed(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    store.publish(KEY, files, HOSTS, [])
+    target = tmp_path / "job"
+    target.mkdir()
+    manifest = store.fetch(KEY, target, lambda name: name == "a.SSTABLE")
+    assert manifest is not None
+    assert len(manifest.files) == 2  # it still says what else there is
+    assert [path.name for path in target.iterdir()] == ["a.SSTABLE"]
+
+
 def test_the_first_set_stays(store: DirectoryArtifacts, files: list[Path], tmp_path: Path) -> None:
     store.publish(KEY, files, HOSTS, [])
     files[0].write_bytes(b"later")
