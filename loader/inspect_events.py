@@ -103,7 +103,7 @@ class Lines:
             self._count(count)
             spots = self._spots.within(start, position)
             if spots:
-                self._look_at(spots, start, position)
+                self._look_at(spots, base, start)
             if position < limit:
                 return position
             start = position
@@ -117,15 +117,15 @@ class Lines:
                 "XPROF_HUB_MOST_EVENTS",
             )
 
-    def _look_at(self, spots: list[int], start: int, end: int) -> None:
-        """Decodes those of the events in `data[start:end]` that hold a spot."""
-        waiting = 0
-        for _, first, last in self._walker.fields(start, end):
-            if spots[waiting] < last:
-                self._look(first, last)
-                waiting = bisect_left(spots, last)
-                if waiting == len(spots):
-                    return
+    def _look_at(self, spots: list[int], base: int, start: int) -> None:
+        """Decodes those events of the piece that hold a spot, from the event at `start` on."""
+        for spot in spots:
+            if spot >= start:
+                start = base + _find(self._piece.data, start - base, spot - base)
+                for _, first, last in self._walker.fields(start, base + len(self._piece.data)):
+                    self._look(first, last)
+                    start = last
+                    break
 
     def _look(self, start: int, end: int) -> None:
         """Decodes one event."""
@@ -159,6 +159,19 @@ def _jump(piece: bytes, position: int, limit: int) -> tuple[int, int]:
             position += (length & 0x7F | high << 7) + 3
         count += 1
     return position, count
+
+
+def _find(piece: bytes, position: int, spot: int) -> int:
+    """Where the event starts that holds the spot; from the position to the spot there are only events."""
+    while True:
+        length = piece[position + 1]
+        if length < 0x80:
+            following = position + length + 2
+        else:
+            following = position + (length & 0x7F | piece[position + 2] << 7) + 3
+        if following > spot:
+            return position
+        position = following
 
 
 class _Piece:
@@ -244,21 +257,19 @@ def _texts(data: NDArray[np.uint8], high: NDArray[np.bool_]) -> NDArray[np.intp]
     In front of it stands the stat's id (tag and one or two bytes), or the stat's length when the text comes
     first, or a double: so the same byte within a number or an id is mostly told apart.
     """
-    tags = np.flatnonzero(data[:-_AFTER] == _STAT_TEXT)
+    tags: NDArray[np.intp] = np.flatnonzero(data[:-_AFTER] == _STAT_TEXT)
     tags = tags[tags >= _BEFORE]
-    second = data[tags - 2]
-    follows_id = (second == _STAT_ID) | (second == _EVENT_STAT) | (second >= 0x80)
-    follows_id &= ~high[tags - 1]
-    tags = tags[follows_id | (data[tags - 9] == _STAT_DOUBLE)]
-    if not len(tags):  # a piece of plain numbers, the usual case
-        return np.empty(0, np.intp)
+    second, before = data[tags - 2], data[tags - 1]
+    comes_first = (second == _EVENT_STAT) & (data[tags + 1].astype(np.int16) + 2 <= before)
+    follows_number = (second == _STAT_ID) | (second >= 0x80) | comes_first
+    follows_number &= before < 0x80
+    tags = tags[follows_number | (data[tags - 9] == _STAT_DOUBLE)]
     length = data[tags + 1].astype(np.int64)
-    is_long = length >= 0x80
     first = tags + 2
-    last = np.minimum(first + length, len(data) - 1)
-    total = np.cumsum(high, dtype=np.int32)
-    has_high = total[last - 1] > total[first - 1]
-    reaches_out = first + length >= len(data) - 1
+    last = first + length
+    high_at = np.flatnonzero(high)
+    has_high = np.searchsorted(high_at, first) < np.searchsorted(high_at, last)
+    is_long, reaches_out = length >= 0x80, last > len(data)
     found: NDArray[np.intp] = tags[is_long | has_high | reaches_out]
     return found
 
