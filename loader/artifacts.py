@@ -174,6 +174,9 @@ class DirectoryArtifacts:
             return
         draft = self._new_draft()
         try:
+            if not self._make_room(sum(path.stat().st_size for path in files)):
+                logger.warning("an artifact set is larger than XPROF_HUB_ARTIFACT_BYTES allows")
+                return
             draft.mkdir(mode=0o755)
             for path in files:
                 shutil.copyfile(path, draft / path.name)
@@ -185,8 +188,6 @@ class DirectoryArtifacts:
                 logger.warning("an artifact set could not be kept: %s", problem)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        with self._lock:
-            self._make_room(keep=key)
 
     def discard(self, key: str) -> None:
         """Moves the set aside, so that it is gone at once, then removes it."""
@@ -259,21 +260,33 @@ class DirectoryArtifacts:
             except FileNotFoundError:
                 continue
 
-    def _make_room(self, keep: str) -> None:
-        """Removes least recently used sets until a tenth of the space is free, if it is too little."""
-        sets = []
-        for folder in self._directory.glob("[0-9a-f]*"):
+    def _make_room(self, needed: int) -> bool:
+        """Removes least recently used sets until so many bytes fit in; False when they never can.
+
+        A tenth more is freed than needed, so that not every set costs a look at all of them.
+        """
+        if needed > self._max_bytes:
+            return False
+        with self._lock:
+            sets = self._sets()
+            total = needed + sum(size for _, size, _ in sets)
+            if total <= self._max_bytes:
+                return True
+            for _, size, folder in sorted(sets):
+                if total <= self._max_bytes * 0.9:
+                    break
+                if not folder.name.startswith("."):
+                    shutil.rmtree(folder, ignore_errors=True)
+                    total -= size
+        return total <= self._max_bytes
+
+    def _sets(self) -> list[tuple[float, int, Path]]:
+        """(last use, size, folder) of all sets, and of drafts under way."""
+        found = []
+        for folder in self._directory.iterdir():
             try:
                 size = sum(path.stat().st_size for path in folder.iterdir())
-                sets.append((folder.stat().st_mtime, size, folder))
+                found.append((folder.stat().st_mtime, size, folder))
             except OSError as problem:  # mostly removed by another process meanwhile
                 logger.debug("not counted: %s", problem)
-        total = sum(size for _, size, _ in sets)
-        if total <= self._max_bytes:
-            return
-        for _, size, folder in sorted(sets):
-            if total <= self._max_bytes * 0.9:
-                break
-            if folder.name != keep:
-                shutil.rmtree(folder, ignore_errors=True)
-                total -= size
+        return found

@@ -7,7 +7,7 @@ unusable is decided elsewhere (`Intake`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,30 +70,34 @@ def gather(
     Raises:
         LoaderError: why no profile is usable, or one that may not be left out isn't.
     """
-    hosts: list[str] = []
-    found: list[Inspection] = []
-    problems: list[tuple[HostFile, LoaderError]] = []
+    found: dict[str, Inspection] = {}
+    problems: dict[str, LoaderError] = {}
     for entry, path in files:
         try:
-            found.append(intake(path, entry.file, directory / profile_name(entry)))
-            hosts.append(entry.host)
+            found[entry.host] = intake(path, entry.file, directory / profile_name(entry))
         except LoaderError as problem:
             if problem.code not in _OF_THE_FILE:
                 raise
-            problems.append((entry, problem))
+            problems[entry.host] = problem
         after_each(entry.file.size)
-    if problems and (are_chosen or not hosts):
-        raise _worst([problem for _, problem in problems])
-    warnings = [warning for inspection in found for warning in inspection.warnings]
+    if problems and (are_chosen or not found):
+        raise _worst(tuple(problems.values()))
+    return _usable(found, problems)
+
+
+def _usable(found: Mapping[str, Inspection], problems: Mapping[str, LoaderError]) -> Usable:
+    """What is left, with a warning about what is not."""
+    warnings = [warning for inspection in found.values() for warning in inspection.warnings]
     if problems:
-        left_out = "; ".join(f"{entry.host}: {short_reason(error)}" for entry, error in problems)
-        warnings.insert(0, f"{len(hosts)} of {len(files)} hosts; {left_out}")
+        left_out = "; ".join(f"{host}: {short_reason(error)}" for host, error in problems.items())
+        count = len(found) + len(problems)
+        warnings.insert(0, f"{len(found)} of {count} hosts; {left_out}")
     return Usable(
-        tuple(hosts),
-        tuple((directory / f"{host}{XPLANE_SUFFIX}").stat().st_size for host in hosts),
+        tuple(found),
+        tuple(inspection.size for inspection in found.values()),
         bounded(warnings),
-        events=tuple(inspection.events for inspection in found),
-        is_final=all(problem.code is not ErrorCode.INCOMPLETE for _, problem in problems),
+        events=tuple(inspection.events for inspection in found.values()),
+        is_final=all(problem.code is not ErrorCode.INCOMPLETE for problem in problems.values()),
     )
 
 

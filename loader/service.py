@@ -252,13 +252,18 @@ class ToolDataService:
             raise
         finally:
             if shared and not is_passing and not self._artifacts.contains(shared):
-                self._remember(shared, _NO_ARTIFACT)
+                self._remember_missing(shared, lease)
             lease.release()
 
     def _remember(self, key: str, error: LoaderError) -> None:
         stored = StoredError(error.code.value, error.message, error.file)
         header = ResultHeader("application/json", 0, 0, error=stored)
         self._results.put(key, header, None, self._retention.error_seconds)
+
+    def _remember_missing(self, shared: str, lease: Lease) -> None:
+        """Lets nobody queue for a set that can't be made, unless a successor is about to make it."""
+        if lease.confirm():
+            self._remember(shared, _NO_ARTIFACT)
 
     def _keep(self, key: str, made: Made) -> None:
         seconds = self._retention.result_seconds if made.is_final else self._retention.error_seconds

@@ -16,7 +16,7 @@ from google.cloud import storage as gcs
 from loader.admission import Admission
 from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
-from loader.engine.base import Limits
+from loader.engine.base import Engine, Limits
 from loader.engine.produced import produced_files
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
@@ -121,13 +121,32 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     shared = open_shared(settings)
     engine = XprofEngine(required_layers=REQUIREMENTS[settings.sandbox])
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
+    service = ToolDataService(
+        storage=storage,
+        results=shared.results,
+        artifacts=artifacts,
+        leases=shared.leases,
+        converter=_build_converter(settings, metrics, engine, scratch, artifacts),
+        retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
+        progress=shared.progress,
+    )
+    return WorkerParts(service, engine, scratch)
+
+
+def _build_converter(
+    settings: Settings,
+    metrics: Metrics,
+    engine: Engine,
+    scratch: Scratch,
+    artifacts: ArtifactStore,
+) -> Converter:
     admission = Admission(
         slots=settings.conversions or usable_cores(),
         memory_bytes=settings.memory_bytes or memory_for_conversions(),
         seconds=settings.conversion_seconds,
         observer=metrics.admission,
     )
-    converter = Converter(
+    return Converter(
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
@@ -137,16 +156,6 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         record=metrics.record_conversion,
         produced_files=produced_files,
     )
-    service = ToolDataService(
-        storage=storage,
-        results=shared.results,
-        artifacts=artifacts,
-        leases=shared.leases,
-        converter=converter,
-        retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
-        progress=shared.progress,
-    )
-    return WorkerParts(service, engine, scratch)
 
 
 def _inspection_limits(settings: Settings) -> InspectionLimits:

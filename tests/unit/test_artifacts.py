@@ -233,3 +233,13 @@ def test_old_sets_make_room_but_never_the_newest(tmp_path: Path, files: list[Pat
     store.publish(KEY, files, HOSTS, [])
     store.publish(OTHER, files, HOSTS, [])
     assert (store.contains(KEY), store.contains(OTHER)) == (False, True)
+
+
+def test_a_set_that_can_never_fit_is_not_kept_and_costs_no_other(
+    tmp_path: Path, files: list[Path]
+) -> None:
+    store = DirectoryArtifacts(tmp_path / "small", 3000)
+    store.publish(KEY, files, HOSTS, [])
+    files[0].write_bytes(bytes(2500))
+    store.publish(OTHER, files, HOSTS, [])
+    assert (store.contains(KEY), store.contains(OTHER)) == (True, False)

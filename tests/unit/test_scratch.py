@@ -46,6 +46,23 @@ def test_files_come_in_order_complete_and_read_only(scratch: Scratch, make: Sour
         assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o444}
 
 
+def test_a_fetch_tells_how_many_bytes_are_there(scratch: Scratch, make: Sources) -> None:
+    files = [make("a", 250), make("b", 7), make("empty", 0)]
+    for wanted in (files[:2], files):  # also what is there already
+        counts: list[int] = []
+        with scratch.fetch(wanted, counts.append):
+            assert sum(counts) == 257
+
+
+def test_a_large_download_is_told_in_pieces(tmp_path: Path, make: Sources) -> None:
+    counts: list[int] = []
+    scratch = Scratch(tmp_path / "large", 10_000_000, CountingStorage())
+    with scratch.fetch([make("a", 5_000_000)], counts.append):
+        assert sum(counts) == 5_000_000
+    assert len([count for count in counts if count]) > 1
+    scratch.close()
+
+
 def test_a_file_is_downloaded_once(
     scratch: Scratch, storage: CountingStorage, make: Sources
 ) -> None:
