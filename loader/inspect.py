@@ -216,8 +216,9 @@ def _summary(
 
 
 def _text(walker: Walker, first: int, last: int) -> str:
-    """The beginning of a string in the file."""
-    return walker.data[first : min(last, first + _REPORT_BYTES)].decode(errors="replace")
+    """The beginning of a string in the file, as it can be shown in a sentence."""
+    text = walker.data[first : min(last, first + _REPORT_BYTES)].decode(errors="replace")
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _foreign(data: bytes | mmap.mmap) -> LoaderError | None:
