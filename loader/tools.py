@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from loader.engine.base import OptionValue
 from loader.errors import ErrorCode, LoaderError
+from loader.trace_window import snap_window
 
 ALL_HOSTS = "ALL_HOSTS"
 """XProf's word for all hosts of a session together."""
@@ -146,7 +147,7 @@ _TRACE_OPTIONS: Mapping[str, OptionParser] = {
     "search_metadata": _flag,
     "format": _one_of("json", "pb"),
 }
-_TRACE_DEFAULTS: Mapping[str, OptionValue] = {"resolution": 8000, "full_dma": False}
+_TRACE_DEFAULTS: Mapping[str, OptionValue] = {"resolution": "8000", "full_dma": False}
 _MODULE_OPTIONS: Mapping[str, OptionParser] = {"module_name": _text, "program_id": _digits}
 _GRAPH_OPTIONS: Mapping[str, OptionParser] = {
     **_MODULE_OPTIONS,
@@ -254,4 +255,6 @@ def canonical_options(tool: Tool, query: Mapping[str, str]) -> dict[str, OptionV
     if "event_name" in options:
         # Details of one event exist as JSON only; XProf ignores the asked format here.
         options["format"] = "json"
+    if tool.options is _TRACE_OPTIONS:
+        options = snap_window(options)
     return dict(sorted(options.items()))

@@ -71,7 +71,7 @@ def test_sixteen_requests_for_four_tools_of_a_cold_session(
     assert conversions(*workers) == counts
     assert conversions(fresh) == {}
     # A zoom that nobody has asked for is made from the shared artifact, not from the profile.
-    zoom = {**TOOLS["trace_viewer@"], "start_time_ms": "5000", "end_time_ms": "5010"}
+    zoom = {**TOOLS["trace_viewer@"], "start_time_ms": "10.1", "end_time_ms": "12.3"}
     assert get(data_url(lonely, zoom)).status == 200
     assert conversions(fresh) == {("trace_viewer@", "artifact"): 1}
 

@@ -39,7 +39,7 @@ ALL_HOST_QUERIES: list[dict[str, str]] = [
     {"tag": "utilization_viewer"},
     {"tag": "smart_suggestion"},
     {"tag": "trace_viewer@"},
-    {"tag": "trace_viewer@", "resolution": "200", "start_time_ms": "1", "end_time_ms": "4"},
+    {"tag": "trace_viewer@", "resolution": "200", "start_time_ms": "5.5", "end_time_ms": "7"},
     {"tag": "trace_viewer@", "resolution": "100", "full_dma": "true"},
     {"tag": "trace_viewer@", "search_prefix": "fusion"},
     {"tag": "trace_viewer@", "search_prefix": "fusion", "search_metadata": "true"},

@@ -22,7 +22,8 @@ from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import DemoHub
 
 TRACE = {"tag": "trace_viewer@", "resolution": "8000"}
-ZOOM = {**TRACE, "start_time_ms": "5000", "end_time_ms": "5050"}
+ZOOM = {**TRACE, "start_time_ms": "10", "end_time_ms": "14"}
+"""On the grid of loader.trace_window, where XProf is asked the same; test_zoom_answers.py has others."""
 FULL = {**TRACE, "full_dma": "true"}
 ANY_HOSTS: list[dict[str, str]] = [
     {"tag": "overview_page"},

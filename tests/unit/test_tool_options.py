@@ -15,22 +15,23 @@ from loader.tools import TOOLS, canonical_options, tool_named
         ("overview_page", {"session_path": "/etc", "run": "x", "use_saved_result": "false"}, {}),
         ("op_profile", {}, {"group_by": "program"}),
         ("op_profile", {"group_by": "category"}, {"group_by": "category"}),
-        ("trace_viewer@", {}, {"resolution": 8000, "full_dma": False}),
+        ("trace_viewer@", {}, {"resolution": "8000", "full_dma": False}),
         (
             "trace_viewer@",
             {"resolution": "2000", "start_time_ms": "1.5", "end_time_ms": "2e3", "format": "pb"},
             {
-                "resolution": "2000",
+                # 128 ms is the largest power of two of which nine fit: loader.trace_window.
+                "resolution": "10000",
                 "full_dma": False,
-                "start_time_ms": "1.5",
-                "end_time_ms": "2e3",
+                "start_time_ms": "0.0",
+                "end_time_ms": "2176.0",
                 "format": "pb",
             },
         ),
         (
             "trace_viewer@",
             {"event_name": "dot.3", "format": "pb"},
-            {"resolution": 8000, "full_dma": False, "event_name": "dot.3", "format": "json"},
+            {"resolution": "8000", "full_dma": False, "event_name": "dot.3", "format": "json"},
         ),
         (
             "graph_viewer",
