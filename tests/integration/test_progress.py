@@ -4,48 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.services.cluster import PROFILE_PATH, SECRET, Answer, conversions, get
-from tests.services.hub import HubFactory, HubProcess, copy_of, share
+from tests.services.cluster import PROFILE_PATH, Answer, conversions, get
+from tests.services.hub import HubFactory, copy_of, share
+from tests.services.pair import Pair, start_pair, until
 from tests.services.pause import paused_engine
 
 COME_BACK = {"Prefer": "respond-async"}
 PATIENT = {"Prefer": "respond-async, wait=100"}
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A front end and a worker on one machine."""
-
-    front: HubProcess
-    worker: HubProcess
-    root: Path
-
-    def share(self, session: Path, name: str) -> str:
-        """Address of XProf under a link to a copy of the session."""
-        folder = copy_of(session, self.root / name)
-        return share(self.front.url, name, "s", folder) + PROFILE_PATH
-
-
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    factory = HubFactory(tmp_path_factory.mktemp("hubs"))
-    root = tmp_path_factory.mktemp("profiles")
-    env = {
-        "XPROF_HUB_STORAGE_ROOTS": str(root),
-        "XPROF_HUB_DATA_DIR": str(tmp_path_factory.mktemp("data")),
-        "XPROF_HUB_SECRET_KEY": SECRET,
-    }
-    worker = factory.start(env, only="worker")
-    front = factory.start({**env, "XPROF_HUB_WORKERS": worker.url}, only="front")
-    yield Pair(front, worker, root)
+    folder = tmp_path_factory.mktemp("progress")
+    factory = HubFactory(folder)
+    yield start_pair(factory, folder)
     factory.stop_all()
 
 
@@ -55,13 +34,6 @@ def progress(base: str, route: str) -> dict[str, Any]:
     assert answer.headers["cache-control"] == "no-store"
     found: dict[str, Any] = json.loads(answer.body)
     return found
-
-
-def until(ready: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not ready():
-        assert time.monotonic() < end
-        time.sleep(0.1)
 
 
 def come_back(url: str) -> Answer:

@@ -1,0 +1,215 @@
+"""Attaching a session converts what its first page asks for: once, in the background, and not for ever."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
+
+import psutil
+import pytest
+
+from tests.services.cluster import PROFILE_PATH, conversions, get
+from tests.services.hub import HubFactory, HubProcess, copy_of, post
+from tests.services.pair import Pair, lookups, start_pair, until
+from tests.services.pause import paused_engine
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("prewarm")
+    factory = HubFactory(folder)
+    yield start_pair(factory, folder, XPROF_HUB_PREWARM="true", XPROF_HUB_CONVERSIONS="1")
+    factory.stop_all()
+
+
+def runs_of(front: HubProcess) -> str:
+    return f"{front.url}/v1/machineLearningRuns"
+
+
+def attach(pair: Pair, session: Path, run: str, query: str = "", **body: object) -> str:
+    """Attaches a copy of the session to a new run; returns the session's address."""
+    runs = runs_of(pair.front)
+    folder = copy_of(session, pair.root / run)
+    post(f"{runs}?machineLearningRunId={run}", {})
+    where = f"{runs}/{run}/profilerSessions?profilerSessionId=s{query}"
+    attached = post(where, {"storageFolderUri": str(folder), **body})
+    assert attached["prewarm"] in {"waiting", "skipped"}
+    return f"{runs}/{run}/profilerSessions/s"
+
+
+def link_to(session: str) -> str:
+    """Address of XProf under a new link to the session."""
+    return f"{post(f'{session}/shareLinks', {})['uri']}{PROFILE_PATH}"
+
+
+def state_of(session: str) -> str:
+    answer = get(session).json()
+    assert isinstance(answer, dict)
+    return str(answer["prewarm"])
+
+
+def progress(url: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(get(url).body)
+    return found
+
+
+def ask(method: str, url: str) -> None:
+    with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=60):
+        pass
+
+
+def is_connected(pair: Pair) -> bool:
+    """Whether the front end has a connection to the worker, busy or idle."""
+    port = urlsplit(pair.worker.url).port
+    connections = psutil.Process(pair.front.process.popen.pid).net_connections("tcp")
+    return any(
+        link.raddr and link.raddr.port == port and link.status == psutil.CONN_ESTABLISHED
+        for link in connections
+    )
+
+
+def first_page(host: str) -> list[str]:
+    """What XProf's page asks for on its first opening (facts of xprof 2.24.2; see tests/browser)."""
+    trace = {"tag": "trace_viewer@", "host": host, "hosts": host, "resolution": "4760"}
+    return [
+        "status",
+        "run_tools?run=s",
+        "data?run=s&tag=overview_page&host=ALL_HOSTS",
+        f"data?run=s&{urlencode(trace)}",
+    ]
+
+
+def test_the_first_click_is_a_hit(pair: Pair, small_session: Path) -> None:
+    session = attach(pair, small_session, "hit")
+    until(lambda: state_of(session) == "done")
+    made = conversions(pair.worker)
+    before = lookups(pair.front)
+    host = min(path.name for path in small_session.iterdir()).removesuffix(".xplane.pb")
+    link = link_to(session)
+    asked = first_page(host)
+    for route in asked:
+        assert get(f"{link}/{route}").status == 200
+    after = lookups(pair.front)
+    assert after["hit"] == before.get("hit", 0) + len(asked)
+    assert after.get("miss", 0) == before.get("miss", 0)
+    assert conversions(pair.worker) == made
+
+
+def test_progress_of_a_prewarm_leaves_the_sessions_etag_alone(
+    pair: Pair, small_session: Path
+) -> None:
+    session = attach(pair, small_session, "etag")
+    etag = get(session).headers["etag"]
+    until(lambda: state_of(session) == "done")
+    assert get(session).headers["etag"] == etag
+
+
+@pytest.mark.parametrize(
+    ("query", "body"), [("&prewarm=false", {}), ("", {"expectedHosts": 3})], ids=["asked", "hosts"]
+)
+def test_what_is_not_wanted_or_not_whole_is_skipped(
+    pair: Pair, small_session: Path, query: str, body: dict[str, object]
+) -> None:
+    session = attach(pair, small_session, f"skipped{len(query)}", query, **body)
+    assert state_of(session) == "skipped"
+
+
+def test_a_session_above_the_limit_is_skipped(
+    hubs: HubFactory, pair: Pair, small_session: Path
+) -> None:
+    front = hubs.start({**pair.env, "XPROF_HUB_PREWARM_BYTES": "1000"}, only="front")
+    small = Pair(front, pair.worker, pair.root, pair.env)
+    assert state_of(attach(small, small_session, "large")) == "skipped"
+
+
+def test_it_can_be_cancelled_on_another_front_end(
+    hubs: HubFactory, pair: Pair, small_session: Path
+) -> None:
+    other = hubs.start(pair.env, only="front")
+    made = conversions(pair.worker)
+    with paused_engine(pair.worker):
+        session = attach(pair, small_session, "cancelled")
+        until(lambda: state_of(session) == "running")
+        elsewhere = session.replace(pair.front.url, other.url)
+        ask("POST", f"{elsewhere}:cancelPrewarm")
+        assert state_of(session) == "cancelled"
+        until(lambda: not is_connected(pair))
+    check_that_the_next_one_is_all(pair, small_session, made, "after cancelling")
+    assert state_of(session) == "cancelled"
+    ask("POST", f"{session}:cancelPrewarm")
+    assert state_of(session) == "cancelled"
+
+
+def check_that_the_next_one_is_all(
+    pair: Pair, session: Path, made: dict[tuple[str, str], int], run: str
+) -> None:
+    """Prewarms another session and checks that nothing else was converted since: its three answers."""
+    after = attach(pair, session, quote(run))
+    until(lambda: state_of(after) == "done")
+    assert sum(conversions(pair.worker).values()) == sum(made.values()) + 3
+
+
+def test_deleting_the_session_ends_it(pair: Pair, small_session: Path) -> None:
+    made = conversions(pair.worker)
+    with paused_engine(pair.worker):
+        session = attach(pair, small_session, "deleted")
+        until(lambda: state_of(session) == "running")
+        ask("DELETE", session)
+        until(lambda: not is_connected(pair))
+    assert get(session).status == 404
+    check_that_the_next_one_is_all(pair, small_session, made, "after-deleting")
+
+
+def test_a_front_end_that_stops_leaves_no_session_under_way(
+    hubs: HubFactory, pair: Pair, small_session: Path
+) -> None:
+    leaving = hubs.start(pair.env, only="front")
+    with paused_engine(pair.worker):
+        session = attach(Pair(leaving, pair.worker, pair.root, pair.env), small_session, "stopped")
+        until(lambda: state_of(session) == "running")
+        assert leaving.stop() == 0
+    assert state_of(session.replace(leaving.url, pair.front.url)) == "failed"
+
+
+def test_a_damaged_profile_is_done_and_says_why_at_the_first_click(
+    pair: Pair, small_session: Path
+) -> None:
+    folder = copy_of(small_session, pair.root / "damaged files")
+    for path in folder.iterdir():
+        path.write_bytes(b"no profile at all")
+    session = attach(pair, folder, "damaged")
+    until(lambda: state_of(session) == "done")
+    answer = get(f"{link_to(session)}/data?tag=overview_page&host=ALL_HOSTS")
+    assert json.loads(answer.body)["error"]["details"][0]["reason"] == "malformed"
+
+
+def test_people_go_before_sessions_that_nobody_has_opened(pair: Pair, small_session: Path) -> None:
+    with paused_engine(pair.worker):
+        first = attach(pair, small_session, "first")
+        converting = f"{link_to(first)}/progress/run_tools"
+        until(lambda: progress(converting)["phase"] == "convert")
+        second = attach(pair, small_session, "second")
+        until(lambda: progress(f"{link_to(second)}/progress/status")["phase"] == "wait")
+        link = link_to(attach(pair, small_session, "opened", "&prewarm=false"))
+        route = "data?tag=overview_page&host=ALL_HOSTS"
+        assert get(f"{link}/{route}", {"Prefer": "respond-async, wait=1"}).status == 202
+        until(lambda: progress(f"{link}/progress/{route}")["phase"] == "wait")
+        # One of the three has the only place; the one that a person wants is the next.
+        assert progress(f"{link}/progress/{route}")["ahead"] == 0
+    assert get(f"{link}/{route}").status == 200
+    until(lambda: (state_of(first), state_of(second)) == ("done", "done"))
+
+
+def test_a_name_with_a_colon_is_a_session_like_any(pair: Pair, small_session: Path) -> None:
+    runs = runs_of(pair.front)
+    folder = copy_of(small_session, pair.root / "colon files")
+    post(f"{runs}?machineLearningRunId=colon", {})
+    name = quote("s:cancelPrewarm", safe="")
+    sessions = f"{runs}/colon/profilerSessions"
+    post(f"{sessions}?profilerSessionId={name}&prewarm=false", {"storageFolderUri": str(folder)})
+    ask("POST", f"{sessions}/{name}:cancelPrewarm")
+    assert state_of(f"{sessions}/{name}") == "skipped"
+    ask("DELETE", f"{sessions}/{name}")
