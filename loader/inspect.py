@@ -20,8 +20,8 @@ from loader.errors import ErrorCode, LoaderError
 from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspect_plane import Plane, Planes
 from loader.inspect_refusals import another_protobuf, cut_off, too_large, unreadable
+from loader.inspect_result import Inspection
 from loader.inspect_warnings import MOST_REPORTS, capture_times, warnings_about
-from loader.repair import Repair
 from loader.wire import Flaw, Walker, WireError
 
 DEVICE_PREFIX = b"/device:"
@@ -48,39 +48,6 @@ _FLAWS = {
     Flaw.TAG: "it is not a protobuf",
     Flaw.GROUP: "it is not a protobuf",
 }
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """What a file says about itself.
-
-    Attributes:
-        size: bytes of the profile (unpacked).
-        planes: number of planes.
-        device_planes: number of planes of devices.
-        lines: number of lines in all planes.
-        events: number of events in all lines.
-        longest_name: bytes of the longest name of a plane, a line or an event.
-        modules: names of the HLO modules after repairs, sorted, each once.
-        hostnames: hosts that the profiler recorded.
-        start_ns: start of the capture since the epoch, or None when the file doesn't say or says nonsense.
-        stop_ns: its end, or None likewise.
-        warnings: sentences for a person: what is missing, odd or repaired though the file can be shown.
-        repairs: what must be patched before the engine reads the file.
-    """
-
-    size: int
-    planes: int
-    device_planes: int
-    lines: int
-    events: int
-    longest_name: int
-    modules: tuple[str, ...]
-    hostnames: tuple[str, ...]
-    start_ns: int | None
-    stop_ns: int | None
-    warnings: tuple[str, ...]
-    repairs: tuple[Repair, ...]
 
 
 @dataclass

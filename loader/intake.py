@@ -16,9 +16,10 @@ from pathlib import Path
 
 from loader.artifacts import place
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import Inspection, inspect_profile
+from loader.inspect import inspect_profile
 from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspect_refusals import CutOffError
+from loader.inspect_result import Inspection
 from loader.repair import apply_repairs
 from loader.scratch_files import disk_errors
 from loader.storage.base import StoredFile

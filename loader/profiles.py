@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loader.catalog import HostFile
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import Inspection
+from loader.inspect_result import Inspection
 from loader.storage.base import XPLANE_SUFFIX, StoredFile
 
 Intake = Callable[[Path, StoredFile, Path], Inspection]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from loader.errors import LoaderError
-from loader.inspect import Inspection, inspect_profile
+from loader.inspect import inspect_profile
 from loader.inspect_limits import InspectionLimits
+from loader.inspect_result import Inspection
 
 
 def inspect(tmp_path: Path, data: bytes, limits: InspectionLimits | None = None) -> Inspection:

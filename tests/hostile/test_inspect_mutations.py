@@ -6,8 +6,9 @@ import random
 from pathlib import Path
 
 from loader.errors import LoaderError
-from loader.inspect import Inspection, inspect_profile
+from loader.inspect import inspect_profile
 from loader.inspect_limits import InspectionLimits
+from loader.inspect_result import Inspection
 from loader.repair import apply_repairs
 from tests.text_places import event, stat
 from tests.wire_bytes import block, event_metadata, good_profile, line, number, plane, stat_metadata
