@@ -7,6 +7,7 @@ pytest_plugins = (
     "tests.services.chromium",
     "tests.services.cluster",
     "tests.services.engine",
+    "tests.services.fast",
     "tests.services.gcs",
     "tests.services.hub",
     "tests.services.postgres",

@@ -11,7 +11,7 @@ something to say (tests/integration/test_fast_answers.py). docs/adr/015-fast-eng
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import quote
@@ -24,26 +24,44 @@ from loader.tools import ALL_HOSTS
 PACKAGE = "xprof-rs"
 _ADVICE = "Install it with: pip install 'xprof-hub[fast]', or set XPROF_HUB_ENGINE=xprof."
 
-SERVED: Mapping[str, bool] = {
-    "hlo_stats": True,
-    "kernel_stats": True,
-    "memory_profile": False,
-}
+SERVED: Mapping[str, bool] = {"hlo_stats": True, "memory_profile": False}
 """Tools that xprof-rs may answer, and whether for several hosts together; none of them takes an option."""
 
-_HLO_STATS = (
+ALLOCATORS = "memoryProfilePerAllocator"
+"""Field of a memory profile: allocator's name to its profile."""
+
+_HLO_STATS_COLUMNS = (
     "rank",
     "program_id",
     "category",
     "hlo_op_name",
     "hlo_op_expression",
+    "tf_op_name",
+    "occurrences",
+    "total_time",
+    "avg_time",
+    "total_self_time",
+    "avg_self_time",
+    "total_self_time_percent",
+    "cumulative_total_self_time_percent",
+    "dma_stall_percent",
+    "model_flop_rate",
+    "normalized_flop_rate",
+    "measured_memory_bw",
+    "hbm_bw",
+    "cmem_read_bw",
+    "cmem_write_bw",
+    "operational_intensity",
+    "bound_by",
+    "hlo_rematerialization",
+    "outside_compilation",
+    "autotuned",
+    "source_info",
+    "core_type",
+    "parent_op_name",
+    "vdd_energy",
 )
-_COLUMNS: Mapping[str, Sequence[str]] = {
-    "hlo_stats": _HLO_STATS,
-    "kernel_stats": ("rank", "kernel_name"),
-}
-"""How the columns of XProf's tables begin (xprof 2.24.2)."""
-_ALLOCATORS = "memoryProfilePerAllocator"
+"""The columns of XProf's table (xprof 2.24.2)."""
 
 
 class UnsureError(Exception):
@@ -135,25 +153,33 @@ def check_answer(tool: str, body: bytes) -> None:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise UnsureError("its answer is not JSON") from error
-    has_shape = _is_memory_profile(answer) if tool == "memory_profile" else _is_table(tool, answer)
-    if not has_shape:
+    has_shape = _is_memory_profile if tool == "memory_profile" else _is_hlo_stats
+    if not has_shape(answer):
         raise UnsureError("its answer has another shape than XProf's")
 
 
 def _is_memory_profile(answer: object) -> bool:
-    return isinstance(answer, dict) and isinstance(answer.get(_ALLOCATORS), dict)
+    """Whether it is a memory profile that lists every allocator.
+
+    xprof-rs leaves out of the list those of which no allocation is alive at the peak; XProf lists them.
+    """
+    if not isinstance(answer, dict):
+        return False
+    allocators, listed = answer.get(ALLOCATORS), answer.get("memoryIds")
+    if not isinstance(allocators, dict) or not isinstance(listed, list):
+        return False
+    return sorted(map(str, listed)) == sorted(allocators)
 
 
-def _is_table(tool: str, answer: object) -> bool:
-    """Whether it is a table with the tool's first columns, and every row as wide as the table."""
+def _is_hlo_stats(answer: object) -> bool:
+    """Whether it is a table with the tool's columns, and every row as wide as the table."""
     if not isinstance(answer, dict):
         return False
     columns, rows = answer.get("cols"), answer.get("rows")
     if not isinstance(columns, list) or not isinstance(rows, list):
         return False
     names = [column.get("id") if isinstance(column, dict) else None for column in columns]
-    expected = list(_COLUMNS[tool])
-    return names[: len(expected)] == expected and all(
+    return names == list(_HLO_STATS_COLUMNS) and all(
         isinstance(row, dict) and isinstance(row.get("c"), list) and len(row["c"]) == len(columns)
         for row in rows
     )

@@ -19,7 +19,7 @@ from loader.engine.base import Limits
 from loader.engine.sandbox import LAYERS, OPEN_FILES, Cage, harden, unmet
 from loader.engine.seccomp import Instruction, Rule
 from loader.engine.settle import settle
-from loader.engine.syscalls import DENIED
+from loader.engine.syscalls import DENIED, SERVER
 
 _NEEDED_LAYERS = ("limits", "no_new_privileges", "system_calls")
 """What its sockets and its one start rest on, whatever weaker mode the worker accepts."""
@@ -31,9 +31,6 @@ _FIRST_ARGUMENT, _FIFTH_ARGUMENT = 16, 48
 
 _PROGRAM_FD = OPEN_FILES
 """Where the program waits to be started; closed by the start, and out of reach afterwards."""
-
-SETSOCKOPT, SENDTO, SENDMSG, SENDMMSG = (54, 208), (44, 206), (46, 211), (307, 269)
-READLINK, READLINKAT = (89, None), (267, 78)
 
 
 @dataclass(frozen=True)
@@ -67,10 +64,9 @@ def run(start: Start, listener: int, log_pipe: int) -> None:
     """
     try:
         settle([listener, log_pipe, log_pipe, start.program])
-        os.set_inheritable(3, False)
         fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, _PROGRAM_FD)
         os.close(3)
-        _confine(start)
+        confine(start)
         # An environment of its own: nothing of the server's, and no cache folder that it could write.
         os.execve(_PROGRAM_FD, ["xprof-rs"], {"LANG": "C.UTF-8"})  # noqa: S606
     finally:
@@ -78,7 +74,12 @@ def run(start: Start, listener: int, log_pipe: int) -> None:
         os._exit(1)
 
 
-def _confine(start: Start) -> None:
+def confine(start: Start) -> None:
+    """Confines this process to reading the job's directory and answering on its listening socket.
+
+    Raises:
+        PermissionError: a layer that must hold does not.
+    """
     directory = os.open(start.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     os.fchdir(directory)
     limits = replace(start.limits, output_bytes=0)
@@ -111,11 +112,11 @@ def rules() -> list[Rule]:
     ]
     return [
         *((DENIED[name], pretend) for name in ("socket", "bind", "listen")),
-        (SETSOCKOPT, pretend),
+        (SERVER["setsockopt"], pretend),
         *((DENIED[name], [allow]) for name in ("accept", "accept4")),
-        (SENDTO, without_destination),
-        *((call, [refuse]) for call in (SENDMSG, SENDMMSG)),
+        (SERVER["sendto"], without_destination),
+        *((SERVER[name], [refuse]) for name in ("sendmsg", "sendmmsg")),
         (DENIED["execveat"], start_once),
         # It would replace `/proc/self/cwd` by the path behind it, which its user may not be able to walk.
-        *((call, no_link) for call in (READLINK, READLINKAT)),
+        *((SERVER[name], no_link) for name in ("readlink", "readlinkat")),
     ]

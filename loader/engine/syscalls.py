@@ -160,6 +160,16 @@ CONDITIONAL: dict[str, Numbers] = {
 }
 """Calls that are allowed with some arguments only; `seccomp` says with which."""
 
+SERVER: dict[str, Numbers] = {
+    "setsockopt": (54, 208),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+}
+"""Calls that conversions may make and a server may not, or not in this way; `rs_program` says how."""
+
 NEWEST = 462
 """Highest number that this table was made for (mseal, Linux 6.10). From here on both machines share one
 numbering, and a filter answers what is above as an older kernel would: there is no such call."""

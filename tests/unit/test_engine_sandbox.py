@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loader.engine import rs_program
 from loader.engine.sandbox import (
     LAYERS,
     REQUIREMENTS,
@@ -18,8 +19,8 @@ from loader.engine.sandbox import (
     unmet,
     why_unmet,
 )
-from loader.engine.seccomp import build_filter
-from loader.engine.syscalls import CONDITIONAL, DENIED
+from loader.engine.seccomp import Rule, build_filter
+from loader.engine.syscalls import CONDITIONAL, DENIED, SERVER
 
 HEADERS = [
     (0, Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")),
@@ -33,7 +34,7 @@ def test_numbers_are_those_of_the_kernel(column: int, header: Path) -> None:
         pytest.skip(f"this machine has no {header.name}")
     found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\b", header.read_text())
     kernel = {name: int(number) for name, number in found}
-    for name, numbers in {**DENIED, **CONDITIONAL}.items():
+    for name, numbers in {**DENIED, **CONDITIONAL, **SERVER}.items():
         number = numbers[column]
         # Calls newer than the header may be in the table; others must not be.
         newer = number if number is not None and number > max(kernel.values()) else None
@@ -41,8 +42,9 @@ def test_numbers_are_those_of_the_kernel(column: int, header: Path) -> None:
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
-def test_jumps_stay_inside_the_filter(machine: str) -> None:
-    program = build_filter(machine, os.getpid())
+@pytest.mark.parametrize("rules", [[], rs_program.rules()], ids=["conversion", "xprof-rs"])
+def test_jumps_stay_inside_the_filter(machine: str, rules: list[Rule]) -> None:
+    program = build_filter(machine, os.getpid(), rules)
     assert len(program) < 4096
     for index, (code, if_true, if_false, _) in enumerate(program):
         is_jump = code & 0x07 == 0x05
