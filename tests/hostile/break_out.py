@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -29,6 +30,9 @@ LIMITS = Limits(seconds=20, memory_bytes=1 << 30, output_bytes=1 << 20)
 PTRACE_ATTACH = 16
 CLONE_NEWUSER = 0x10000000
 PR_SET_DUMPABLE = 4
+F_SETOWN, F_SETSIG = 8, 10
+NEWER_CALL = 463
+"""setxattrat, of Linux 6.13."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -59,6 +63,7 @@ def attempts(outside: Path) -> dict[str, Callable[[], object]]:
         # What it must not have.
         "open a socket": lambda: socket.socket().close(),
         "open a local socket": socket.socketpair,
+        "open a socket to the hypervisor": lambda: socket.socket(40, socket.SOCK_STREAM),
         "fork": os.fork,
         "execute": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
         "signal the parent": lambda: os.kill(parent, 0),
@@ -66,17 +71,27 @@ def attempts(outside: Path) -> dict[str, Callable[[], object]]:
         "trace the parent": lambda: call(libc.ptrace(PTRACE_ATTACH, parent, 0, 0)),
         "read the parent's environment": lambda: Path(f"/proc/{parent}/environ").read_bytes(),
         "open the parent's memory": lambda: Path(f"/proc/{parent}/mem").open("rb"),
+        "have a file signal the parent": lambda: fcntl.fcntl(0, F_SETOWN, parent),
+        "choose the signal of a file": lambda: fcntl.fcntl(0, F_SETSIG, signal.SIGKILL),
+        "slow the parent down": lambda: os.setpriority(os.PRIO_PROCESS, parent, 0),
+        "move the parent to one core": lambda: os.sched_setaffinity(parent, {0}),
+        "read the parent's memory": lambda: call(
+            libc.process_vm_readv(parent, None, 0, None, 0, 0)
+        ),
         "limit the parent": lambda: resource.prlimit(parent, resource.RLIMIT_CORE, (0, 0)),
         "raise its own limit": lambda: resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20)),
         "make its memory readable": lambda: call(libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)),
         "become root": lambda: os.setuid(0),
         "make a namespace": lambda: call(libc.unshare(CLONE_NEWUSER)),
         "use io_uring": io_uring,
+        "use a call of a newer kernel": lambda: call(libc.syscall(NEWER_CALL, -1, 0, 0, 0, 0, 0)),
         "make a symbolic link": lambda: Path("link").symlink_to("/etc/passwd"),
         "make a hard link": lambda: Path("hard").hardlink_to("vm.xplane.pb"),
         "make the input writable": lambda: Path("vm.xplane.pb").chmod(0o666),
         "write the input": lambda: Path("vm.xplane.pb").open("ab"),
         "make a device": lambda: os.mknod("pipe", 0o010600),
+        "change the times of a file outside": lambda: os.utime(folder),
+        "truncate by name": lambda: os.truncate("vm.xplane.pb", 0),
         "write outside": lambda: (folder / "evil").write_text("x"),
         "write outside by a relative path": lambda: Path("../outside/everyone/evil").write_text(
             "x"

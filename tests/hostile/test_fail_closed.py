@@ -127,6 +127,40 @@ def test_strict_wants_a_user_for_each_conversion(place: Path) -> None:
     assert f"XPROF_HUB_SANDBOX={'standard' if has_landlock() else 'reduced'}" in text
 
 
+@pytest.mark.parametrize(
+    ("lacks", "mode", "status", "line"),
+    [
+        ("-", "standard", "ok", "sandbox mode standard: met; this machine can hold standard"),
+        (
+            "-",
+            "standard",
+            "ok",
+            "sandbox own_user: does not hold, which standard does not need here",
+        ),
+        ("landlock", "standard", "FAIL", "sandbox landlock: does not hold: this kernel has no"),
+        (
+            "landlock",
+            "standard",
+            "FAIL",
+            "sandbox mode standard: not met: this machine can hold reduced",
+        ),
+        ("-", "strict", "FAIL", "sandbox own_user: does not hold: only root can"),
+        ("-", "strict", "FAIL", "set XPROF_HUB_SANDBOX=standard to serve without them"),
+        ("seccomp", "reduced", "ok", "sandbox mode reduced: anything is accepted"),
+    ],
+)
+def test_doctor_says_what_holds_and_what_to_set(
+    place: Path, lacks: str, mode: str, status: str, line: str
+) -> None:
+    if not has_landlock():
+        pytest.skip("this kernel has no Landlock")
+    with started(place, "doctor", lacks=lacks, mode=mode) as process:
+        process.popen.wait(60)
+        text = process.log_text()
+    found = [row for row in text.splitlines() if line in row]
+    assert [row.split()[0] for row in found] == [status], text
+
+
 def test_reduced_serves_and_warns(place: Path) -> None:
     answer, log = overview(place, "landlock,seccomp", "reduced")
     assert answer.status_code == 200

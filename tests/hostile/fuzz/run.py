@@ -35,6 +35,7 @@ EXPECTED = frozenset(
 _UNUSABLE = frozenset({ErrorCode.MALFORMED.value, ErrorCode.TOO_LARGE.value})
 _WITH_MODULE = frozenset({"memory_viewer", "graph_viewer"})
 _AT_ONCE = 8
+_TRIES = 20
 _GOOD_TOOLS = ("trace_viewer@", "op_profile", "hlo_stats", "roofline_model", RUN_TOOLS)
 """Tools whose answer is always the same; XProf's overview_page has one of two shares of time by chance."""
 _MOST_FINDINGS = 20
@@ -166,8 +167,17 @@ class _Trial:
         if first[1].code in _UNUSABLE:
             questions = questions[:2]  # refused before any tool could differ
         return first + list(
-            self._pool.map(lambda question: self._arena.ask(location, *question), questions)
+            self._pool.map(lambda question: self._ask(location, *question), questions)
         )
+
+    def _ask(self, location: str, tool: str, query: dict[str, str]) -> Reply:
+        """One question; asked again when other conversions of a slow profile took all the time there was."""
+        for _ in range(_TRIES):
+            reply = self._arena.ask(location, tool, query)
+            if reply.code != ErrorCode.BUSY.value:
+                break
+            self._summary.outcomes[reply.code] += 1
+        return reply
 
     def _wrong(self, reply: Reply) -> list[str]:
         """What is wrong with an answer."""
