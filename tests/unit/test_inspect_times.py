@@ -87,3 +87,13 @@ def test_a_nonsense_capture_time_is_left_out(tmp_path: Path, start_ns: int, stop
     assert inspection.warnings == (
         "The capture's recorded start and stop make no sense and are left out.",
     )
+
+
+@pytest.mark.parametrize("key", [1, 127, 128, 16_383])
+def test_an_event_of_a_long_duration_alone_is_told_from_a_stat(tmp_path: Path, key: int) -> None:
+    """Both are an id and a number with one tag, and have one length."""
+    odd = block(4, number(1, key) + number(3, -1))
+    good = block(4, number(1, key) + number(2, 5) + block(4, number(1, key) + number(3, -1)))
+    profile = plane("/device:TPU:0", line_at(7, good, odd, good, good, odd))
+    (warning,) = inspect(tmp_path, profile).warnings
+    assert warning.startswith("2 events have impossible times")
