@@ -17,7 +17,7 @@ from loader.admission import Admission, Place
 from loader.answers import Keep, health, pack
 from loader.artifacts import ArtifactStore, Manifest
 from loader.catalog import HostFile
-from loader.engine.base import Converted, Engine, Job, Limits
+from loader.engine.base import Converted, Engine, Job, Limits, Program
 from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
 from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
@@ -99,8 +99,11 @@ class Converter:
         """Version of the engine, part of every key."""
         return self._engine.version
 
-    def run(self, plan: Plan, work: Work, keep: Keep) -> None:
+    def run(self, plan: Plan, work: Work, keep: Keep) -> bool:
         """Makes the answer and hands it to `keep`.
+
+        Returns:
+            Whether the shared set was made on the way, if it can be made at all; xprof-rs makes none.
 
         Raises:
             LoaderError: whatever went wrong, in words.
@@ -111,15 +114,18 @@ class Converter:
             task = _Task(plan, work, place, directory, keep)
             if plan.tool.name == HEALTH:
                 self._answer_health(task)
-                return
+                return True
             outcome = self._convert_artifacts(task) if has_set else _Outcome.MISSING
             if outcome is _Outcome.DONE:
-                return
+                return True
             if has_set:
                 place.resize(self._estimate(plan).high)
                 directory = stack.enter_context(self._workspace.job_directory())
             is_refused = outcome is _Outcome.REFUSED
-            self._convert_profiles(replace(task, directory=directory, is_set_refused=is_refused))
+            program = self._convert_profiles(
+                replace(task, directory=directory, is_set_refused=is_refused)
+            )
+            return program is Program.XPROF
 
     def _has_set(self, plan: Plan) -> bool:
         """Whether the shared set is there and the tool needs no more than that."""
@@ -202,7 +208,7 @@ class Converter:
             self._artifacts.discard(plan.artifact_key)
         return manifest
 
-    def _convert_profiles(self, task: _Task) -> None:
+    def _convert_profiles(self, task: _Task) -> Program:
         """Makes the answer from the profiles, and the shared set on the way."""
         plan, work = task.plan, task.work
         with self._downloaded(task) as files:
@@ -211,7 +217,7 @@ class Converter:
             usable = gather(self._intake, files, task.directory, are_chosen, task.after_each)
             reading = _reading(plan.heaviest, _PROFILE, usable)
             task.place.resize(self._require_room(self._estimates.of(reading)).high)
-            self._convert(task, usable, _PROFILE)
+            return self._convert(task, usable, _PROFILE)
 
     @contextmanager
     def _downloaded(self, task: _Task) -> Iterator[list[tuple[HostFile, Path]]]:
@@ -222,14 +228,19 @@ class Converter:
             task.work.check()
             yield list(zip(files, paths, strict=True))
 
-    def _convert(self, task: _Task, usable: Usable, source: str) -> None:
+    def _convert(self, task: _Task, usable: Usable, source: str) -> Program:
         """Runs the engine, publishes a new artifact set, and hands over the compressed answer."""
         plan, request = task.plan, task.plan.request
         task.work.reporter.show(Phase.CONVERT, total_bytes=sum(usable.sizes))
         if plan.needs_modules:
             self._make_modules(task, usable, source)
         job = Job(
-            task.directory, usable.hosts, request.tool, request.options, as_csv=request.as_csv
+            task.directory,
+            usable.hosts,
+            request.tool,
+            request.options,
+            as_csv=request.as_csv,
+            has_warnings=bool(usable.warnings),
         )
         converted = self._run_engine(task, job, usable, source)
         if task.is_set_refused and plan.artifact_key is not None and task.work.may_undo():
@@ -246,6 +257,7 @@ class Converter:
                 task.directory,
             )
         )
+        return converted.program
 
     def _make_modules(self, task: _Task, usable: Usable, source: str) -> None:
         """Extracts the HLO modules unless they are known, and refuses a module that is not among them."""
@@ -274,7 +286,8 @@ class Converter:
                 self._estimates.learn(reading, self._limits.memory_bytes)
             raise
         self._record(ConversionRecord(job.tool, source, "ok", converted, reserved))
-        self._estimates.learn(reading, converted.peak_memory_bytes)
+        if converted.program is Program.XPROF:
+            self._estimates.learn(reading, converted.peak_memory_bytes)
         return converted
 
     def _publish(self, task: _Task, usable: Usable) -> None:

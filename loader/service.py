@@ -241,7 +241,9 @@ class ToolDataService:
         work.lease = lease
         is_passing = False
         try:
-            self._converter.run(asked.plan, work, partial(self._keep, asked.plan.key))
+            is_passing = not self._converter.run(
+                asked.plan, work, partial(self._keep, asked.plan.key)
+            )
         except LoaderError as error:
             is_passing = error.code in _PASSING
             if error.code is ErrorCode.CANCELLED and lease.is_lost:

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from loader.engine.base import ENGINE_VERSION
+from loader.engine.base import engine_version
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
@@ -86,17 +86,18 @@ def build_services(settings: Settings) -> Services:
     workers = connect_workers(settings, metrics)
     results, progress = open_shared(settings)
     rules = PrewarmRules(settings.prewarm, settings.prewarm_bytes)
+    version = engine_version(settings.engine)
     assets = load_assets(find_xprof_static(), settings.resolved_asset_cache)
     return Services(
         settings=settings,
-        engine_version=ENGINE_VERSION,
+        engine_version=version,
         database=database,
         storage=open_storage(settings.storage_roots),
         results=results,
         progress=progress,
         workers=workers,
         deferred=Deferred(),
-        prewarmer=Prewarmer(database, results, workers, ENGINE_VERSION, rules),
+        prewarmer=Prewarmer(database, results, workers, version, rules),
         metrics=metrics,
         assets=assets,
         threads=Threads(

@@ -57,6 +57,18 @@ class Metrics:
             ["source"],
             registry=self._registry,
         )
+        self.fast_attempts = Counter(
+            "xprof_hub_fast_attempts",
+            "Runs of xprof-rs by outcome: answered, or why XProf was asked instead",
+            ["tool", "outcome"],
+            registry=self._registry,
+        )
+        self.shadow_comparisons = Counter(
+            "xprof_hub_shadow_comparisons",
+            "Answers of xprof-rs compared with XProf's by outcome (equal, different, failed)",
+            ["tool", "outcome"],
+            registry=self._registry,
+        )
         self.admission = AdmissionMetrics(self._registry)
         self._ratio = Histogram(
             "xprof_hub_conversion_memory_ratio",
@@ -82,6 +94,14 @@ class Metrics:
             peak = record.converted.peak_memory_bytes
             self._memory.labels(record.source).observe(peak / 1e6)
             self._ratio.labels(record.source).observe(peak / max(record.reserved_bytes, 1))
+
+    def record_fast_attempt(self, tool: str, outcome: str) -> None:
+        """Counts one run of xprof-rs."""
+        self.fast_attempts.labels(tool, outcome).inc()
+
+    def record_shadow_comparison(self, tool: str, outcome: str) -> None:
+        """Counts one answer of xprof-rs that was compared with XProf's."""
+        self.shadow_comparisons.labels(tool, outcome).inc()
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

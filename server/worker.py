@@ -17,7 +17,9 @@ from loader.admission import Admission
 from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
 from loader.engine.base import Engine, Limits
+from loader.engine.fast import FastEngine
 from loader.engine.produced import produced_files
+from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
 from loader.errors import ErrorCode, LoaderError
@@ -32,6 +34,7 @@ from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, ResultStore, TieredResults
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
+from loader.shadow import ShadowComparisons
 from loader.storage.roots import open_storage
 from server.cores import usable_cores
 from server.memory import memory_for_conversions
@@ -49,7 +52,7 @@ class WorkerParts:
     """What one worker consists of."""
 
     service: ToolDataService
-    engine: XprofEngine
+    engine: XprofEngine | FastEngine
     scratch: Scratch
 
     def close(self) -> None:
@@ -112,25 +115,44 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     """Puts a worker together.
 
     Raises:
-        RuntimeError: the installed xprof is not the pinned one.
+        RuntimeError: the installed xprof is not the pinned one, or xprof-rs is needed and not installed.
         LoaderError: a storage root or the cache root can't be used.
     """
     check_pinned()
     storage = open_storage(settings.storage_roots)
     artifacts = open_artifacts(settings)
     shared = open_shared(settings)
-    engine = XprofEngine(required_layers=REQUIREMENTS[settings.sandbox])
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
+    admission = Admission(
+        slots=settings.conversions or usable_cores(),
+        memory_bytes=settings.memory_bytes or memory_for_conversions(),
+        seconds=settings.conversion_seconds,
+        observer=metrics.admission,
+    )
+    engine = _build_engine(settings, metrics, scratch, admission)
     service = ToolDataService(
         storage=storage,
         results=shared.results,
         artifacts=artifacts,
         leases=shared.leases,
-        converter=_build_converter(settings, metrics, engine, scratch, artifacts),
+        converter=_build_converter(settings, metrics, engine, scratch, artifacts, admission),
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
         progress=shared.progress,
     )
     return WorkerParts(service, engine, scratch)
+
+
+def _build_engine(
+    settings: Settings, metrics: Metrics, scratch: Scratch, admission: Admission
+) -> XprofEngine | FastEngine:
+    layers = REQUIREMENTS[settings.sandbox]
+    if settings.engine == "xprof":
+        return XprofEngine(required_layers=layers)
+    xprof = XprofEngine(required_layers=layers, program=find_program())
+    shadow = ShadowComparisons(
+        xprof, scratch, admission, settings.shadow_fraction, metrics.record_shadow_comparison
+    )
+    return FastEngine(xprof, metrics.record_fast_attempt, shadow)
 
 
 def _build_converter(
@@ -139,13 +161,8 @@ def _build_converter(
     engine: Engine,
     scratch: Scratch,
     artifacts: ArtifactStore,
+    admission: Admission,
 ) -> Converter:
-    admission = Admission(
-        slots=settings.conversions or usable_cores(),
-        memory_bytes=settings.memory_bytes or memory_for_conversions(),
-        seconds=settings.conversion_seconds,
-        observer=metrics.admission,
-    )
     return Converter(
         engine=engine,
         workspace=scratch,

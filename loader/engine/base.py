@@ -90,6 +90,7 @@ class Converted:
         seconds: wall clock of the child.
         cpu_seconds: user and system time of the child.
         peak_memory_bytes: largest resident size of the child.
+        program: what has made the answer; only XProf leaves artifacts behind.
     """
 
     output: Path
@@ -97,6 +98,7 @@ class Converted:
     seconds: float
     cpu_seconds: float
     peak_memory_bytes: int
+    program: Program = Program.XPROF
 
 
 class StopSignal(Protocol):

@@ -132,7 +132,12 @@ class XprofEngine:
                 ErrorCode.INTERNAL, f"The conversion for {job.tool} left no answer. Try again."
             )
         return Converted(
-            answer, report.content_type, end.seconds, end.cpu_seconds, end.peak_memory_bytes
+            answer,
+            report.content_type,
+            end.seconds,
+            end.cpu_seconds,
+            end.peak_memory_bytes,
+            job.program,
         )
 
     def close(self) -> None:
