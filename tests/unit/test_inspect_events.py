@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,18 +94,45 @@ def test_events_are_counted_between_other_fields_of_a_line(tmp_path: Path) -> No
     assert inspect(tmp_path, profile).events == 8
 
 
+def write_megabytes(path: Path, megabytes: int) -> int:
+    """A profile of this size; gives its number of events."""
+    event = block(4, number(1, 1) + number(2, 1 << 40) + number(3, 1 << 20))
+    count = (megabytes << 20) // len(event)
+    path.write_bytes(plane("/device:TPU:0", line("x", event * count)))
+    return count
+
+
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "host.xplane.pb"
     peaks = []
     for megabytes in (4, 32):
-        path = tmp_path / "host.xplane.pb"
-        event = block(4, number(1, 1) + number(2, 1 << 40) + number(3, 1 << 20))
-        path.write_bytes(plane("/device:TPU:0", line("x", event * (megabytes << 20 >> 4))))
+        events = write_megabytes(path, megabytes)
         tracemalloc.start()
         try:
             found = inspect_profile(path)
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-        assert found.events == megabytes << 20 >> 4
+        assert found.events == events
     assert peaks[1] < peaks[0] * 1.1
     assert peaks[1] < 8 << 20
+
+
+def test_pages_of_the_file_are_given_back(tmp_path: Path) -> None:
+    """What was read of a mapped file counts as the process's memory until it is given back."""
+    for megabytes in (4, 64):
+        write_megabytes(tmp_path / f"{megabytes}.xplane.pb", megabytes)
+    code = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from loader.inspect import inspect_profile\n"
+        "for path in sys.argv[1:]:\n"
+        "    inspect_profile(Path(path))\n"
+        "    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    files = [str(tmp_path / "4.xplane.pb"), str(tmp_path / "64.xplane.pb")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *files], capture_output=True, text=True, check=True
+    )
+    after_small, after_large = (int(line) for line in done.stdout.split())
+    assert after_large - after_small < 16 << 10  # KiB
