@@ -9,6 +9,8 @@ import redis
 import typer
 from sqlalchemy.exc import SQLAlchemyError
 
+from loader.engine.base import engine_version
+from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS, available_layers, mode_of, unmet
 from loader.engine.xprof import check_pinned
 from loader.errors import LoaderError
@@ -41,7 +43,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     if settings.environment == "production":
         for problem in settings.problems_in_production():
             yield Finding("settings", False, problem)
-    yield _check("engine", check_pinned, (RuntimeError,))
+    yield _examine_engine(settings)
     yield from _examine_sandbox(settings.sandbox)
     yield _check(
         "database",
@@ -58,6 +60,17 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
     for root in settings.storage_roots:
         yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
+
+
+def _examine_engine(settings: Settings) -> Finding:
+    """Which converters there are; the fast engine needs two."""
+    try:
+        check_pinned()
+        if settings.engine == "fast":
+            find_program()
+    except RuntimeError as problem:
+        return Finding("engine", False, str(problem))
+    return Finding("engine", True, f"{settings.engine}: {engine_version(settings.engine)}")
 
 
 def _examine_sandbox(mode: str) -> Iterator[Finding]:

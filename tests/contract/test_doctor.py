@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from loader.engine.base import RS_VERSION, XPROF_VERSION
+from loader.engine.rs import find_program
+
 
 def doctor(env: dict[str, str]) -> tuple[int, dict[str, str]]:
     """Exit status, and the lines by their subject."""
@@ -45,3 +48,15 @@ def test_what_cannot_be_used_is_named_and_hides_nothing_else(tmp_path: Path) -> 
     assert marks(lines, "storage gs://bucket/x") == ["FAIL"]
     assert marks(lines, f"storage {tmp_path / 'profiles'}") == ["ok"]
     assert marks(lines, "engine") == ["ok"]
+
+
+def test_the_engine_is_named_with_its_versions(tmp_path: Path) -> None:
+    _, lines = doctor({"XPROF_HUB_DATA_DIR": str(tmp_path)})
+    assert lines[f"engine: xprof: xprof-{XPROF_VERSION}"] == "ok"
+    _, lines = doctor({"XPROF_HUB_DATA_DIR": str(tmp_path), "XPROF_HUB_ENGINE": "fast"})
+    try:
+        find_program()
+    except RuntimeError:
+        assert marks(lines, "engine: XPROF_HUB_ENGINE is fast") == ["FAIL"]
+    else:
+        assert lines[f"engine: fast: xprof-{XPROF_VERSION}+rs-{RS_VERSION}"] == "ok"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.engine.base import XPROF_VERSION
+from loader.engine.base import RS_VERSION, XPROF_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["requirements.lock", "requirements-demo.lock", "requirements-build.lock"]
@@ -51,6 +51,16 @@ def test_xprof_and_its_alias_are_the_version_that_the_engine_expects() -> None:
     for lock in LOCKS[:2]:
         locked = versions(lock)
         assert locked["xprof"] == locked["tensorboard-plugin-profile"] == XPROF_VERSION
+
+
+def test_xprof_rs_is_the_version_whose_answers_are_compared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    (wanted,) = extras["fast"]
+    assert wanted in extras["dev"]
+    assert wanted.startswith(f"xprof-rs=={RS_VERSION};")
+    assert versions("requirements.lock")["xprof-rs"] == RS_VERSION
+    assert "xprof-rs" not in versions("requirements-demo.lock")
 
 
 @pytest.mark.parametrize("lock", LOCKS)
