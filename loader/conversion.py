@@ -165,8 +165,8 @@ class Converter:
             return estimate
         raise self._admission.refuse(
             f"This needs about {_size(estimate.low)} of memory; this worker may use "
-            f"{_size(self._limits.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for a "
-            "worker with more memory."
+            f"{_size(self._limits.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for "
+            "a worker with more memory."
         )
 
     def _convert_artifacts(self, task: _Task) -> _Outcome:

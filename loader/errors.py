@@ -40,7 +40,7 @@ class ErrorCode(StrEnum):
     NEEDS_LARGER_WORKER = "needs_larger_worker"
     """The conversion is expected to need more memory than this worker may use at all."""
     INCOMPLETE = "incomplete"
-    """An upload of this file seems to be under way; try again. Never cached."""
+    """The file is damaged as it is, but an upload may be under way; try again. Never cached."""
     CANCELLED = "cancelled"
     """Whoever asked for the work in advance does not want it any more. Never cached."""
     BUSY = "busy"

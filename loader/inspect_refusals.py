@@ -24,6 +24,15 @@ def cut_off(reason: str) -> CutOffError:
     return CutOffError(ErrorCode.MALFORMED, _not_readable(reason))
 
 
+def still_uploading(error: CutOffError) -> LoaderError:
+    """The error for a file that ends too early and was written to a moment ago."""
+    message = (
+        f"{error.message.removesuffix(_AGAIN)}It was written within the last minute, so an upload may be "
+        "under way: this page tries again. If it stays like this, upload the file again."
+    )
+    return LoaderError(ErrorCode.INCOMPLETE, message)
+
+
 def another_protobuf() -> LoaderError:
     """The error for protobuf messages that are not a profile's."""
     return LoaderError(

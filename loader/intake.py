@@ -15,17 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from loader.artifacts import place
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import LoaderError
 from loader.inspect import inspect_profile
 from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
-from loader.inspect_refusals import CutOffError
+from loader.inspect_refusals import CutOffError, still_uploading
 from loader.inspect_result import Inspection
 from loader.repair import apply_repairs
 from loader.scratch_files import disk_errors
 from loader.storage.base import StoredFile
 from loader.unpack import is_gzip, unpack_gzip
 
-UPLOAD_SECONDS = 120.0
+UPLOAD_SECONDS = 60.0
 """A file that ends too early and was written to so recently may still be growing."""
 
 
@@ -80,11 +80,7 @@ def _named(file: StoredFile) -> Iterator[None]:
     except CutOffError as error:
         if file.modified is None or time.time() - file.modified > UPLOAD_SECONDS:
             raise LoaderError(error.code, error.message, file.name) from error
-        raise LoaderError(
-            ErrorCode.INCOMPLETE,
-            f"{file.name} seems to be still uploading: it ends too early, and was written less than "
-            "two minutes ago. This page tries again.",
-            file.name,
-        ) from error
+        incomplete = still_uploading(error)
+        raise LoaderError(incomplete.code, incomplete.message, file.name) from error
     except LoaderError as error:
         raise LoaderError(error.code, error.message, file.name) from error

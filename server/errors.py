@@ -71,7 +71,7 @@ LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
         ErrorCode.OUT_OF_MEMORY: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
         ErrorCode.TIMED_OUT: ErrorAnswer(504, "DEADLINE_EXCEEDED"),
         ErrorCode.NEEDS_LARGER_WORKER: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
-        ErrorCode.INCOMPLETE: UNAVAILABLE,
+        ErrorCode.INCOMPLETE: ErrorAnswer(422, "FAILED_PRECONDITION", retry_after=5),
         ErrorCode.CANCELLED: CONFLICT,
         ErrorCode.BUSY: ErrorAnswer(503, "UNAVAILABLE", retry_after=2),
         ErrorCode.INTERNAL: INTERNAL,

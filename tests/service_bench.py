@@ -139,7 +139,9 @@ def intake(path: Path, file: StoredFile, target: Path) -> Inspection:
         )
     if content.startswith(b"growing"):
         raise LoaderError(
-            ErrorCode.INCOMPLETE, "This file seems to be still uploading. Wait.", file.name
+            ErrorCode.INCOMPLETE,
+            "This file is not a readable XProf profile (it ends too early). Wait.",
+            file.name,
         )
     place(path, target)
     return Inspection(

@@ -27,7 +27,7 @@ EXPECTED = {
     ErrorCode.OUT_OF_MEMORY: (507, "RESOURCE_EXHAUSTED", False),
     ErrorCode.TIMED_OUT: (504, "DEADLINE_EXCEEDED", False),
     ErrorCode.NEEDS_LARGER_WORKER: (507, "RESOURCE_EXHAUSTED", False),
-    ErrorCode.INCOMPLETE: (503, "UNAVAILABLE", True),
+    ErrorCode.INCOMPLETE: (422, "FAILED_PRECONDITION", True),
     ErrorCode.CANCELLED: (409, "ABORTED", False),
     ErrorCode.BUSY: (503, "UNAVAILABLE", True),
     ErrorCode.INTERNAL: (500, "INTERNAL", False),

@@ -104,9 +104,9 @@ def test_an_upload_under_way_is_incomplete_and_then_answered(
     for length in (0, 1000, len(whole) - 1):
         (folder / "vm.xplane.pb").write_bytes(whole[:length])
         answer = get(route)
-        assert answer.status == 503
+        assert answer.status == 422
         error = json.loads(answer.body)["error"]
         assert error["details"][0] == {"reason": "incomplete", "file": "vm.xplane.pb"}
-        assert "still uploading" in error["message"]
+        assert "an upload may be under way" in error["message"]
     (folder / "vm.xplane.pb").write_bytes(whole)
     assert get(route).status == 200

@@ -89,9 +89,7 @@ def test_a_late_host_is_waited_for_and_nothing_without_it_is_kept(bench: Bench) 
     engine = StandInEngine()
     service = bench.service(engine)
     answered = service.get(bench.request())
-    assert answered.result.header.warnings == (
-        "1 of 2 hosts; b: This file seems to be still uploading",
-    )
+    assert answered.result.header.warnings == ("1 of 2 hosts; b: ends too early",)
     assert read(answered)[2] == ["a"]
     assert list((bench.folder / "artifacts").iterdir()) == []
     service.get(bench.request())

@@ -17,8 +17,8 @@ const MEMORY = 120_000;
 const KEY = "xprof-hub-tries";
 
 /** Whether waiting helps against this failure. */
-export function isPassing({ status, reason, retryAfter }) {
-  return status === 503 && reason in HEADINGS && retryAfter > 0;
+export function isPassing({ reason, retryAfter }) {
+  return reason in HEADINGS && retryAfter > 0;
 }
 
 /** How often this page has been opened again for a passing failure of late; counts this time. */
