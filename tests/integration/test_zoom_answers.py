@@ -1,7 +1,7 @@
-"""A zoomed trace never shows less than XProf's own server shows for the stretch that was asked.
+"""A zoomed trace never shows less than XProf's own server shows for the window that was asked.
 
 XProf samples the events of hosts that have more than half a million: which of several events closer than a
-pixel it takes depends on where the stretch begins, so its own answers to two neighbouring stretches don't
+pixel it takes depends on where the window begins, so its own answers to two neighbouring windows don't
 hold the same ones. What must not change is what a screen can show.
 """
 

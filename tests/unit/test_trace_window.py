@@ -39,7 +39,7 @@ def random_zooms(count: int) -> list[tuple[float, float, int]]:
     for _ in range(count):
         width = 10 ** chance.uniform(-6, 6)
         start = chance.choice([0.0, chance.uniform(0, 1e6), float(chance.randrange(10**6))])
-        detail = chance.choice([1, 200, 999, 1000, 1001, 1250, 4760, 8000, 8001, 10_000, 60_000])
+        detail = chance.choice([1, 200, 999, 1000, 1001, 1250, 3400, 8000, 8001, 10_000, 60_000])
         found.append((start, start + width, detail))
     return found
 
@@ -125,10 +125,10 @@ def test_what_is_no_zoom_stays_as_it_is(options: Options) -> None:
         (1000, 1000, 1250),
         (1001, 1001, 10_000),
         (1251, 8000, 10_000),
-        # Browser windows of 1440, 1920 and 2560 pixels ask for about this much.
-        (4760, 8000, 10_000),
-        (6680, 8000, 10_000),
-        (9240, 16_000, 20_000),
+        # What XProf's page asks for on screens of 1440, 1920 and 3840 pixels.
+        (3400, 8000, 10_000),
+        (5320, 8000, 10_000),
+        (13_000, 16_000, 20_000),
         (8000, 8000, 10_000),
         (10_000, 10_000, 20_000),
         (20_000, 20_000, 40_000),
