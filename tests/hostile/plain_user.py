@@ -1,4 +1,6 @@
-"""Converts as a user without privileges: `python -m tests.hostile.plain_user DIRECTORY UID`, started by root.
+"""Converts as a user without privileges: `python -m tests.hostile.plain_user DIRECTORY UID [LAYER ...]`.
+
+Started by root; nothing is converted unless the layers hold (`loader.engine.sandbox.REQUIREMENTS`).
 
 The user changes after the imports, so that it needs no right to read this checkout. Prints which tools were
 answered, and who owns what was written.
@@ -33,7 +35,7 @@ def main() -> None:
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
-        zygote.Zygote(theirs, converters, None).serve()
+        zygote.Zygote(theirs, converters, None, sys.argv[3:]).serve()
         os._exit(0)
     theirs.close()
     answered = []
