@@ -24,7 +24,7 @@ _ROUNDING = 1e-9
 _MOST_GRID_STEPS = 2.0**50
 """From zero to the start; beyond, floating point could not tell neighbouring steps apart."""
 _DEFAULT_DETAIL = 8000
-"""What XProf takes when nothing is asked; its page asks for more on screens wider than some 2,600 pixels only."""
+"""What XProf takes when nothing is asked; its page asks for more above some 2,600 pixels only."""
 _SKETCH = 1000
 """Whoever asks for so little wants no screen full of events, and gets no more than a wider window needs."""
 _MOST_DETAIL = 2**60
