@@ -39,6 +39,8 @@ from server.xprof_queries import DATA, TIMELINE, request_of_route
 
 XPROF_PATH = "/data/plugin/profile"
 METHODS = ["GET", "HEAD"]
+_XPROF_LOST = "empty"
+"""Where XProf's page goes when it could not list the tools; opened again, it should try again."""
 logger = logging.getLogger(__name__)
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
@@ -186,6 +188,8 @@ def asset(
 @router.api_route("/{name:path}", methods=METHODS)
 async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
+    if name == _XPROF_LOST:
+        return RedirectResponse(f"{grant.prefix}{XPROF_PATH}/", 302)
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         return await run_in_threadpool(static_response, services, request, name)
     try:

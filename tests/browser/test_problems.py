@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 from playwright.sync_api import Route
@@ -20,8 +22,10 @@ def link_to(hubs: HubFactory, folder: Path) -> str:
 
 
 def cut(path: Path) -> None:
-    """Leaves half of a file, as a broken upload does."""
+    """Leaves half of a file, as an upload does that broke off an hour ago."""
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    then = time.time() - 3600
+    os.utime(path, (then, then))
 
 
 def test_damaged_host_is_named_and_the_others_are_shown(

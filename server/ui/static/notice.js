@@ -12,6 +12,15 @@ export function element(name, attributes, ...children) {
   return made;
 }
 
+/** The address at which somebody opened this page. XProf leaves it when it can't list the tools. */
+const opened = location.href;
+
+/** Opens the view again. */
+export function reopen() {
+  if (location.pathname.endsWith("/empty")) location.replace(opened);
+  else location.reload();
+}
+
 let notice = null;
 let onGone = null;
 
@@ -44,7 +53,7 @@ export function placeNotice(tool, kind, role, children, gone = null) {
 /** Shows one failure. */
 export function showNotice({ tool, message, file }) {
   const again = element("button", { type: "button", class: "xh-action" }, "Try again");
-  again.addEventListener("click", () => location.reload());
+  again.addEventListener("click", reopen);
   const details = file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [];
   const heading = element("h2", {}, "This view could not be made");
   placeNotice(tool, "xh-final", "alert", [heading, element("p", {}, message), ...details, again]);

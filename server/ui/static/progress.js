@@ -80,9 +80,9 @@ function hide() {
   card = null;
 }
 
-/** A tool's name for people: `trace_viewer@` is “Trace viewer”. */
+/** A tool's name for people: `trace_viewer@` is “Trace viewer”. XProf shows nothing before it knows the tools. */
 function titleOf({ tool, name }) {
-  const words = (tool || (name === "run_tools" ? "list of tools" : name)).replace(/@$/, "").replaceAll("_", " ");
+  const words = (tool || (name === "run_tools" ? "opening the session" : name)).replace(/@$/, "").replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Opens the page again by itself when the server says that its answer will be there a little later.
  */
-import { element, placeNotice } from "./notice.js";
+import { element, placeNotice, reopen } from "./notice.js";
 
 /** What is the matter, by the server's reason. */
 const HEADINGS = {
@@ -41,12 +41,12 @@ export function showRetry({ tool, message, file, reason, retryAfter }) {
   const tick = () => {
     clock.textContent = `Trying again in ${Math.max(left, 0)} s`;
     // A page in the background costs the server something and shows nobody anything.
-    if (left <= 0 && !document.hidden) location.reload();
+    if (left <= 0 && !document.hidden) reopen();
     left -= 1;
   };
   tick();
   timer = setInterval(tick, 1000);
-  now.addEventListener("click", () => location.reload());
+  now.addEventListener("click", reopen);
   const details = [element("p", {}, message), ...(file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [])];
   placeNotice(tool, "xh-passing", "status", [element("h2", {}, HEADINGS[reason]), ...details, line, now], () => {
     clearInterval(timer);

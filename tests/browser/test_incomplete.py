@@ -1,0 +1,118 @@
+"""A session that is still being uploaded: the page says so, looks again, and shows what has come."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from playwright.sync_api import Route, expect
+
+from tests.browser.conftest import MakeViewer
+from tests.browser.viewer import FIRST_TIME
+from tests.services.cluster import PROFILE_PATH, get
+from tests.services.hub import HubFactory, copy_of, post, share
+
+
+def test_a_file_that_is_still_uploading_is_waited_for(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    first, second = sorted(folder.glob("*.xplane.pb"))
+    first.unlink()
+    whole = second.read_bytes()
+    second.write_bytes(whole[: len(whole) // 2])
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
+    shown = viewer(share(hub.url, "run", "session", folder))
+    shown.open("overview_page")
+    notice = shown.wait_for(".xh-notice.xh-passing")
+    expect(notice).to_contain_text("This file is still uploading")
+    expect(notice).to_contain_text("Trying again in ")
+    expect(notice).to_contain_text(second.name)
+    second.write_bytes(whole)
+    shown.page.get_by_text("Performance Summary").first.wait_for()
+    assert shown.page.locator(".xh-notice").count() == 0
+
+
+def test_hosts_that_are_to_come_are_counted_and_offered_when_they_are_there(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    second = max(folder.glob("*.xplane.pb"))
+    late = second.read_bytes()
+    second.unlink()
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
+    runs = f"{hub.url}/v1/machineLearningRuns"
+    post(f"{runs}?machineLearningRunId=r", {})
+    sessions = f"{runs}/r/profilerSessions"
+    where = {"storageFolderUri": str(folder), "expectedHosts": 2}
+    post(f"{sessions}?profilerSessionId=s", where)
+    link = str(post(f"{sessions}/s/shareLinks", {})["uri"])
+    answer = get(f"{link}{PROFILE_PATH}/data?tag=overview_page&host=ALL_HOSTS")
+    assert "1 of 2 hosts" in answer.headers["x-xprof-hub-warnings"]
+    shown = viewer(link)
+    shown.open("overview_page")
+    summary = shown.page.locator("#xh-hosts summary")
+    expect(summary).to_have_text("1 of 2 hosts", timeout=FIRST_TIME)
+    second.write_bytes(late)
+    expect(summary).to_have_text("2 hosts · 1 note", timeout=FIRST_TIME)
+    summary.click()
+    shown.page.locator("#xh-hosts").get_by_role("button", name="Show it").click()
+    expect(summary).to_have_text("2 hosts", timeout=FIRST_TIME)
+
+
+def test_a_busy_hub_is_asked_again(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(demo_link)
+    refused = 0
+
+    def refuse_twice(route: Route) -> None:
+        nonlocal refused
+        if refused == 2:
+            route.continue_()
+            return
+        refused += 1
+        error = {"message": "All slots are taken.", "details": [{"reason": "busy"}]}
+        route.fulfill(status=503, headers={"Retry-After": "1"}, json={"error": error})
+
+    shown.page.route("**/data?*tag=hlo_stats*", refuse_twice)
+    shown.open("hlo_stats")
+    expect(shown.wait_for(".xh-notice")).to_contain_text("All workers are busy")
+    shown.wait_for(".xh-table tbody tr")
+    assert refused == 2
+    assert shown.page.locator(".xh-notice").count() == 0
+
+
+def test_a_host_that_is_odd_has_a_note(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    first, second = sorted(folder.glob("*.xplane.pb"))
+    # The same plane again: the inspection passes it with a warning.
+    second.write_bytes(second.read_bytes() + second.read_bytes())
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
+    shown = viewer(share(hub.url, "run", "session", folder))
+    shown.open("hlo_stats", host=first.name.removesuffix(".xplane.pb"))
+    summary = shown.page.locator("#xh-hosts summary")
+    expect(summary).to_contain_text("2 hosts · ", timeout=FIRST_TIME)
+    summary.click()
+    assert second.name.removesuffix(".xplane.pb") in shown.wait_for("#xh-hosts li").inner_text()
+
+
+def age(folder: Path) -> None:
+    """Makes files look as if they had been written long ago, so that none seems to be uploading."""
+    then = time.time() - 3600
+    for path in folder.iterdir():
+        os.utime(path, (then, then))
+
+
+def test_a_file_that_ended_too_early_long_ago_is_not_waited_for(
+    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+) -> None:
+    folder = copy_of(small_session, tmp_path / "session")
+    for path in folder.glob("*.xplane.pb"):
+        path.write_bytes(path.read_bytes()[:1000])
+    age(folder)
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
+    shown = viewer(share(hub.url, "run", "session", folder))
+    shown.open("overview_page")
+    assert "This profile can" in shown.wait_for("main.xh-message").inner_text()
