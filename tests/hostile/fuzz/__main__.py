@@ -22,9 +22,10 @@ def main() -> None:
     parser.add_argument(
         "--replay", type=Path, nargs="+", help="profiles to try instead", default=()
     )
+    parser.add_argument("--engine", choices=("xprof", "fast"), default="xprof", help="the worker's")
     asked = parser.parse_args()
     given = [(path.name.removesuffix(".xplane.pb"), path.read_bytes()) for path in asked.replay]
-    summary = fuzz(asked.seconds, asked.seed, given, None if given else asked.keep)
+    summary = fuzz(asked.seconds, asked.seed, given, None if given else asked.keep, asked.engine)
     print(summary.text())
     sys.exit(1 if summary.findings else 0)
 

@@ -18,7 +18,7 @@ import httpx2
 import psutil
 import zstandard
 
-from loader.engine.base import OptionValue
+from loader.engine.base import EngineName, OptionValue
 from loader.engine.sandbox import FIRST_UID
 from loader.results import read_header
 from loader.tools import OWN_TOOLS, TOOLS, HostSupport, canonical_options
@@ -68,8 +68,9 @@ class Reply:
 class Arena:
     """The worker and its surroundings, below one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, engine: EngineName = "xprof") -> None:
         self.folder = folder
+        self._engine = engine
         self.profiles = folder / "profiles"
         self.data = folder / "data"
         self._canaries = folder / "canaries"
@@ -92,6 +93,7 @@ class Arena:
             "XPROF_HUB_STORAGE_ROOTS": str(self.profiles),
             "XPROF_HUB_SECRET_KEY": SECRET,
             "XPROF_HUB_PORT": str(self._port),
+            "XPROF_HUB_ENGINE": self._engine,
         }
         command: list[str | Path] = [Path(sys.executable).parent / "xprof-hub"]
         command += ["serve", "--only", "worker"]

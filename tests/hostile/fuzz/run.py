@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loader.engine.base import EngineName
 from loader.engine.outcome import CONTENT_TYPES
 from loader.errors import ErrorCode
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, TOOLS
@@ -87,7 +88,11 @@ def cases(seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 def fuzz(
-    seconds: float, seed: int, given: Sequence[tuple[str, bytes]] = (), keep: Path | None = None
+    seconds: float,
+    seed: int,
+    given: Sequence[tuple[str, bytes]] = (),
+    keep: Path | None = None,
+    engine: EngineName = "xprof",
 ) -> Summary:
     """Runs until the time is up, or through the given profiles.
 
@@ -96,10 +101,11 @@ def fuzz(
         seed: of the damage.
         given: names and bytes of profiles to try instead.
         keep: folder for profiles with a finding.
+        engine: the worker's.
     """
     summary = Summary(seed)
     start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, Arena(Path(folder)) as arena:
+    with tempfile.TemporaryDirectory() as folder, Arena(Path(folder), engine) as arena:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             trial = _Trial(arena, pool, summary)
             trial.learn()
