@@ -13,8 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from loader.engine.base import Limits
+from loader.engine.compare import first_difference
+from loader.engine.fast import FastEngine
 from loader.engine.rs_line import open_line
 from loader.engine.sandbox import FIRST_UID, available_layers
+from loader.engine.xprof import XprofEngine
+from loader.errors import ErrorCode, LoaderError
+from tests.services.engine import CORPUS, MakeJob
 
 NEEDED = {
     "read the input",
@@ -22,6 +28,8 @@ NEEDED = {
     "start a thread",
     "accept the connection",
 }
+LIMITS = Limits(seconds=4, memory_bytes=512 << 20, output_bytes=256 << 20)
+BROKE = {ErrorCode.ENGINE_CRASHED, ErrorCode.TIMED_OUT, ErrorCode.OUT_OF_MEMORY}
 REFUSALS = {"EPERM", "EACCES", "EBADF", "EMFILE", "EINVAL"}
 
 
@@ -77,3 +85,23 @@ def test_the_filter_of_the_line_stays() -> None:
     listener, client = open_line()
     with listener, client, pytest.raises(PermissionError):
         listener.setsockopt(socket.SOL_SOCKET, 27, 0)  # SO_DETACH_FILTER
+
+
+@pytest.mark.parametrize("profile", sorted(path.name for path in CORPUS.glob("*.xplane.pb")))
+def test_a_hostile_profile_is_answered_or_refused_as_by_xprof(
+    both: XprofEngine, make_job: MakeJob, profile: str
+) -> None:
+    def outcome(engine: FastEngine | XprofEngine, tool: str) -> bytes | ErrorCode:
+        try:
+            return engine.convert(make_job(tool, CORPUS / profile), LIMITS).output.read_bytes()
+        except LoaderError as error:
+            return error.code
+
+    fast = FastEngine(both, lambda _tool, _outcome: None)
+    for tool in ("hlo_stats", "memory_profile"):
+        seen, expected = outcome(fast, tool), outcome(both, tool)
+        if isinstance(seen, bytes) and isinstance(expected, bytes):
+            assert first_difference(tool, seen, expected) is None
+        elif expected not in BROKE or seen in BROKE:
+            # Where XProf breaks, xprof-rs may have an answer; what XProf refuses, it may not.
+            assert seen == expected
