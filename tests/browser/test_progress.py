@@ -96,11 +96,17 @@ def test_progress_gives_way_to_the_reason_why_there_is_no_view(
 ) -> None:
     shown = viewer(demo_link)
     held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
     known = {"state": "running", "phase": "inspect", "seconds": 1, "ahead": 0}
+    shown.page.route("**/data?*tag=hlo_stats*", hold)
+    # The later route goes first: the address of the progress ends like that of the data.
     shown.page.route("**/progress/**", lambda route: route.fulfill(json=known))
-    shown.page.route("**/data?*tag=hlo_stats*", lambda route: held.append(route))
     shown.open("hlo_stats")
-    expect(shown.wait_for(".xh-progress")).to_contain_text("Checking the profile")
+    expect(shown.wait_for(".xh-progress")).to_contain_text("Hlo stats", timeout=FIRST_TIME)
+    expect(shown.page.locator(".xh-progress")).to_contain_text("Checking the profile")
     held[0].fulfill(status=422, json={"error": {"message": SENTENCE}})
     assert SENTENCE in shown.wait_for(".xh-notice").inner_text()
     expect(shown.page.locator(".xh-progress")).to_have_count(0)
