@@ -6,6 +6,7 @@ writes beside them. What to convert, and whether somebody else is already at it,
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,23 +14,28 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
-from loader.admission import Admission, Place
+from loader.admission import Admission
 from loader.answers import Keep, health, pack
 from loader.artifacts import ArtifactStore, Manifest
 from loader.catalog import HostFile
+from loader.culprits import Culprits
 from loader.engine.base import Converted, Engine, Job, Limits, Program
 from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
-from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
+from loader.estimates import Estimates
 from loader.plan import Plan
 from loader.profiles import Intake, Usable, gather
 from loader.progress import Phase
+from loader.room import ARTIFACT, PROFILE, Room
 from loader.storage.base import StoredFile, ignore
+from loader.task import Task
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
 from loader.work import Work
 
-_PROFILE, _ARTIFACT = "profile", "artifact"
-_MB, _GB = 1e6, 1e9
+_OF_A_SET = frozenset({ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED, ErrorCode.MALFORMED})
+"""Failures that a damaged artifact set can cause."""
+_NO_TIME = 0.001
+"""Seconds in which no child ends by itself."""
 
 
 class Workspace(Protocol):
@@ -87,12 +93,11 @@ class Converter:
         self._workspace = workspace
         self._artifacts = artifacts
         self._intake = intake
-        memory = min(limits.memory_bytes, admission.memory_bytes)
-        self._limits = replace(limits, memory_bytes=memory)
+        self._room = Room(admission, limits, estimates or Estimates())
+        self._limits = replace(limits, memory_bytes=self._room.memory_bytes)
         self._admission = admission
         self._record = record
         self._produced_files = produced_files
-        self._estimates = estimates or Estimates()
 
     @property
     def engine_version(self) -> str:
@@ -109,9 +114,10 @@ class Converter:
             LoaderError: whatever went wrong, in words.
         """
         has_set = self._has_set(plan)
-        with self._admission.enter(work, self._need(plan, has_set)) as place, ExitStack() as stack:
+        needed = self._room.to_begin(plan, has_set)
+        with self._admission.enter(work, needed) as place, ExitStack() as stack:
             directory = stack.enter_context(self._workspace.job_directory())
-            task = _Task(plan, work, place, directory, keep)
+            task = Task(plan, work, place, directory, keep, self._limits)
             if plan.tool.name == HEALTH:
                 self._answer_health(task)
                 return True
@@ -119,7 +125,7 @@ class Converter:
             if outcome is _Outcome.DONE:
                 return True
             if has_set:
-                place.resize(self._estimate(plan).high)
+                place.resize(self._room.by_size(plan))
                 directory = stack.enter_context(self._workspace.job_directory())
             is_refused = outcome is _Outcome.REFUSED
             program = self._convert_profiles(
@@ -133,43 +139,7 @@ class Converter:
             return False
         return self._artifacts.contains(plan.artifact_key)
 
-    def _need(self, plan: Plan, has_set: bool) -> int:
-        """Bytes of memory to wait for.
-
-        Raises:
-            LoaderError: NEEDS_LARGER_WORKER.
-        """
-        if plan.tool.name == HEALTH:
-            return CHILD_BYTES
-        if has_set:  # How large it is, is known when it was fetched.
-            reading = Reading(plan.request.tool, _ARTIFACT, plan.profile_sizes)
-            return self._estimates.of(reading).high
-        return self._estimate(plan).high
-
-    def _estimate(self, plan: Plan) -> Estimate:
-        """What the profiles will need, by their sizes on the store.
-
-        Raises:
-            LoaderError: NEEDS_LARGER_WORKER.
-        """
-        reading = Reading(plan.heaviest, _PROFILE, plan.profile_sizes)
-        return self._require_room(self._estimates.of(reading))
-
-    def _require_room(self, estimate: Estimate) -> Estimate:
-        """The estimate, unless no conversion may use so much here.
-
-        Raises:
-            LoaderError: NEEDS_LARGER_WORKER.
-        """
-        if estimate.low <= self._limits.memory_bytes:
-            return estimate
-        raise self._admission.refuse(
-            f"This needs about {_size(estimate.low)} of memory; this worker may use "
-            f"{_size(self._limits.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for "
-            "a worker with more memory."
-        )
-
-    def _convert_artifacts(self, task: _Task) -> _Outcome:
+    def _convert_artifacts(self, task: Task) -> _Outcome:
         """Makes the answer from the shared set, if it can be had."""
         manifest = self._fetch_artifacts(task)
         if manifest is None:
@@ -181,19 +151,17 @@ class Converter:
             if name.endswith(MODULE_SUFFIX)
         )
         usable = Usable(manifest.hosts, sizes, manifest.warnings, modules=modules)
-        task.place.resize(
-            self._estimates.of(_reading(task.plan.request.tool, _ARTIFACT, usable)).high
-        )
+        task.place.resize(self._room.for_set(task.plan, usable))
         try:
-            self._convert(task, usable, _ARTIFACT)
+            self._convert(task, usable, ARTIFACT)
         except LoaderError as error:
-            if error.code not in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}:
+            if error.code not in _OF_A_SET:
                 raise
             # The set may be damaged in a way that sizes don't show: the profile has the last word.
             return _Outcome.REFUSED
         return _Outcome.DONE
 
-    def _fetch_artifacts(self, task: _Task) -> Manifest | None:
+    def _fetch_artifacts(self, task: Task) -> Manifest | None:
         """Places what the tool needs of the shared set in the directory."""
         plan = task.plan
         if plan.artifact_key is None:
@@ -208,19 +176,58 @@ class Converter:
             self._artifacts.discard(plan.artifact_key)
         return manifest
 
-    def _convert_profiles(self, task: _Task) -> Program:
-        """Makes the answer from the profiles, and the shared set on the way."""
-        plan, work = task.plan, task.work
+    def _convert_profiles(self, task: Task) -> Program:
+        """Makes the answer from the profiles, and the shared set on the way.
+
+        A host that the engine fails on is left out like one that the inspection refuses, within the time of
+        one conversion.
+        """
+        ends = time.monotonic() + task.limits.seconds
         with self._downloaded(task) as files:
-            work.reporter.show(Phase.INSPECT, total_bytes=sum(plan.profile_sizes))
-            are_chosen = plan.request.hosts is not None
-            usable = gather(self._intake, files, task.directory, are_chosen, task.after_each)
-            reading = _reading(plan.heaviest, _PROFILE, usable)
-            task.place.resize(self._require_room(self._estimates.of(reading)).high)
-            return self._convert(task, usable, _PROFILE)
+            paths = {entry.host: (entry, path) for entry, path in files}
+            culprits = Culprits(lambda host: self._try_alone(task, paths[host], ends))
+            task.work.reporter.show(Phase.INSPECT, total_bytes=sum(task.plan.profile_sizes))
+            program = self._attempt(task, files, culprits)
+            while program is None:
+                with self._anew(task, ends) as again:
+                    program = self._attempt(again, files, culprits)
+            return program
+
+    def _attempt(
+        self, task: Task, files: list[tuple[HostFile, Path]], culprits: Culprits
+    ) -> Program | None:
+        """Makes the answer without the hosts at fault; None when it failed and more of them were found."""
+        are_chosen = task.plan.request.hosts is not None
+        usable = gather(
+            self._intake, files, task.directory, culprits.found, are_chosen, task.after_each
+        )
+        task.place.resize(self._room.for_profiles(task.plan, usable))
+        try:
+            return self._convert(task, usable, PROFILE)
+        except LoaderError as problem:
+            culprits.search(problem, usable.hosts)
+            return None
+
+    def _try_alone(self, task: Task, file: tuple[HostFile, Path], ends: float) -> None:
+        """Runs the tool on one host, for nothing but to see whether it fails.
+
+        Raises:
+            LoaderError: how it failed.
+        """
+        with self._anew(task, ends) as trial:
+            usable = gather(self._intake, [file], trial.directory, {}, True, trial.after_each)
+            self._run(replace(trial, is_trial=True), usable, PROFILE)
 
     @contextmanager
-    def _downloaded(self, task: _Task) -> Iterator[list[tuple[HostFile, Path]]]:
+    def _anew(self, task: Task, ends: float) -> Iterator[Task]:
+        """The task with the time that is left, in a directory that no failed child has written to."""
+        seconds = max(ends - time.monotonic(), _NO_TIME)
+        with self._workspace.job_directory() as directory:
+            limits = replace(task.limits, seconds=seconds)
+            yield replace(task, directory=directory, limits=limits)
+
+    @contextmanager
+    def _downloaded(self, task: Task) -> Iterator[list[tuple[HostFile, Path]]]:
         """The hosts with their files on this disk."""
         files, reporter = task.plan.files, task.work.reporter
         reporter.show(Phase.DOWNLOAD, total_bytes=sum(task.plan.profile_sizes))
@@ -228,25 +235,16 @@ class Converter:
             task.work.check()
             yield list(zip(files, paths, strict=True))
 
-    def _convert(self, task: _Task, usable: Usable, source: str) -> Program:
+    def _convert(self, task: Task, usable: Usable, source: str) -> Program:
         """Runs the engine, publishes a new artifact set, and hands over the compressed answer."""
-        plan, request = task.plan, task.plan.request
+        key = task.plan.artifact_key
         task.work.reporter.show(Phase.CONVERT, total_bytes=sum(usable.sizes))
-        if plan.needs_modules:
-            self._make_modules(task, usable, source)
-        job = Job(
-            task.directory,
-            usable.hosts,
-            request.tool,
-            request.options,
-            as_csv=request.as_csv,
-            has_warnings=bool(usable.warnings),
-        )
-        converted = self._run_engine(task, job, usable, source)
-        if task.is_set_refused and plan.artifact_key is not None and task.work.may_undo():
+        converted = self._run(task, usable, source)
+        is_replaced = task.is_set_refused and task.suits_all_tools(usable)
+        if is_replaced and key and task.work.may_undo():
             # The engine accepts the profile that the set was made of.
-            self._artifacts.discard(plan.artifact_key)
-        if source == _PROFILE:
+            self._artifacts.discard(key)
+        if source == PROFILE:
             self._publish(task, usable)
         task.keep(
             pack(
@@ -259,7 +257,22 @@ class Converter:
         )
         return converted.program
 
-    def _make_modules(self, task: _Task, usable: Usable, source: str) -> None:
+    def _run(self, task: Task, usable: Usable, source: str) -> Converted:
+        """Runs the engine, once more before that when modules are yet to be extracted."""
+        plan, request = task.plan, task.plan.request
+        if plan.needs_modules:
+            self._make_modules(task, usable, source)
+        job = Job(
+            task.directory,
+            usable.hosts,
+            request.tool,
+            request.options,
+            as_csv=request.as_csv,
+            has_warnings=bool(usable.warnings) or task.is_trial,
+        )
+        return self._run_engine(task, job, usable, source)
+
+    def _make_modules(self, task: Task, usable: Usable, source: str) -> None:
         """Extracts the HLO modules unless they are known, and refuses a module that is not among them."""
         names = usable.modules
         if names is None:
@@ -274,52 +287,37 @@ class Converter:
                 ErrorCode.NOT_FOUND, f"This session has no HLO module called “{module[:200]}”."
             )
 
-    def _run_engine(self, task: _Task, job: Job, usable: Usable, source: str) -> Converted:
+    def _run_engine(self, task: Task, job: Job, usable: Usable, source: str) -> Converted:
         """One run of the engine, counted and learnt from."""
         task.work.check()
-        reading, reserved = _reading(job.tool, source, usable), task.place.memory_bytes
+        reserved = task.place.memory_bytes
         try:
-            converted = self._engine.convert(job, self._limits, task.work)
+            converted = self._engine.convert(job, task.limits, task.work)
         except LoaderError as error:
             self._record(ConversionRecord(job.tool, source, error.code.value, None, reserved))
             if error.code is ErrorCode.OUT_OF_MEMORY:
-                self._estimates.learn(reading, self._limits.memory_bytes)
+                self._room.learn(job.tool, source, usable, task.limits.memory_bytes)
             raise
         self._record(ConversionRecord(job.tool, source, "ok", converted, reserved))
         if converted.program is Program.XPROF:
-            self._estimates.learn(reading, converted.peak_memory_bytes)
+            self._room.learn(job.tool, source, usable, converted.peak_memory_bytes)
         return converted
 
-    def _publish(self, task: _Task, usable: Usable) -> None:
-        """Shares what the engine left behind, unless a host is missing that will be there soon."""
+    def _publish(self, task: Task, usable: Usable) -> None:
+        """Shares what the engine left behind, unless a host is missing that others will have."""
         key = task.plan.artifact_key
+        if key is None or task.is_trial or not task.suits_all_tools(usable):
+            return
         files = self._produced_files(task.directory, usable.hosts)
-        if key is not None and files and usable.is_final:
+        if files and usable.is_final:
             self._artifacts.publish(key, files, usable.hosts, usable.warnings)
 
-    def _answer_health(self, task: _Task) -> None:
+    def _answer_health(self, task: Task) -> None:
         """What the inspection says of each host."""
         with self._downloaded(task) as files:
             total = sum(task.plan.profile_sizes)
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
             task.keep(health(self._intake, files, task.directory, task.after_each))
-
-
-@dataclass(frozen=True)
-class _Task:
-    """One run of a plan, with what it has got so far."""
-
-    plan: Plan
-    work: Work
-    place: Place
-    directory: Path
-    keep: Keep
-    is_set_refused: bool = False
-
-    def after_each(self, size: int) -> None:
-        """A file of so many bytes was looked at."""
-        self.work.reporter.add(size)
-        self.work.check()
 
 
 class _Outcome(Enum):
@@ -328,14 +326,3 @@ class _Outcome(Enum):
     MISSING = auto()
     REFUSED = auto()
     DONE = auto()
-
-
-def _reading(tool: str, source: str, usable: Usable) -> Reading:
-    return Reading(tool, source, usable.sizes, usable.events)
-
-
-def _size(number: int) -> str:
-    """Memory for a person, to two digits or so."""
-    if number < _GB:
-        return f"{number / _MB:,.0f} MB"
-    return f"{number / _GB:,.0f} GB" if number >= 10 * _GB else f"{number / _GB:.1f} GB"

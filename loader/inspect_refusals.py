@@ -1,4 +1,4 @@
-"""The sentences with which the inspection refuses a profile.
+"""The sentences with which the inspection, or the engine after it, refuses a profile.
 
 One place, so that equal problems are said in equal words. The file's name is added by `loader.inspect`.
 """
@@ -17,6 +17,15 @@ class CutOffError(LoaderError):
 def unreadable(reason: str, *reports: str) -> LoaderError:
     """The error for a file that is no profile, or a damaged one, with what the profiler itself reported."""
     return LoaderError(ErrorCode.MALFORMED, _not_readable(reason, *reports))
+
+
+def one_unreadable(reason: str) -> LoaderError:
+    """The error for one of several files, when it is not known which."""
+    return LoaderError(
+        ErrorCode.MALFORMED,
+        f"One of the chosen hosts' files is not a readable XProf profile ({reason}). Choose one host at a "
+        "time to find it, then upload its file again, or capture again if the original is damaged too.",
+    )
 
 
 def cut_off(reason: str) -> CutOffError:

@@ -1,14 +1,14 @@
 """From downloaded files to the profiles that a conversion may read: which hosts are left, and why not others.
 
 One damaged or late host never hides the others, and every answer says which are missing. What makes a profile
-unusable is decided elsewhere (`Intake`).
+unusable is decided elsewhere (`Intake`, `loader.culprits`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loader.catalog import HostFile
@@ -28,6 +28,10 @@ _REASONS = (
     re.compile(r"This profile exceeds a limit: (?:it )?(.+?)\. "),
 )
 """The short reason inside the inspection's sentences."""
+_OF_THE_ENGINE = {
+    ErrorCode.MALFORMED: "XProf can't read it",
+    ErrorCode.ENGINE_CRASHED: "XProf crashes on it",
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Usable:
         events: number of events of each host, where they were counted.
         modules: names of the HLO modules of an artifact set, None when they are yet to be extracted.
         is_final: False when a host is left out only for now.
+        is_of_tool: whether a host is left out because this very tool crashes on it.
     """
 
     hosts: tuple[str, ...]
@@ -49,12 +54,14 @@ class Usable:
     events: tuple[int, ...] = ()
     modules: tuple[str, ...] | None = None
     is_final: bool = True
+    is_of_tool: bool = False
 
 
 def gather(
     intake: Intake,
     files: Sequence[tuple[HostFile, Path]],
     directory: Path,
+    culprits: Mapping[str, LoaderError],
     are_chosen: bool,
     after_each: Callable[[int], None],
 ) -> Usable:
@@ -64,6 +71,7 @@ def gather(
         intake: see `Intake`.
         files: hosts with their downloaded files.
         directory: of the job.
+        culprits: hosts that the engine has failed on, with its errors; they are left out, too.
         are_chosen: whether somebody asked for these very hosts, so that none may be left out.
         after_each: told the size of each file that was looked at.
 
@@ -73,6 +81,9 @@ def gather(
     found: dict[str, Inspection] = {}
     problems: dict[str, LoaderError] = {}
     for entry, path in files:
+        if entry.host in culprits:
+            problems[entry.host] = culprits[entry.host]
+            continue
         try:
             found[entry.host] = intake(path, entry.file, directory / profile_name(entry))
         except LoaderError as problem:
@@ -82,22 +93,29 @@ def gather(
         after_each(entry.file.size)
     if problems and (are_chosen or not found):
         raise _worst(tuple(problems.values()))
-    return _usable(found, problems)
+    reasons = {
+        host: _OF_THE_ENGINE[problem.code] if host in culprits else short_reason(problem)
+        for host, problem in problems.items()
+    }
+    return replace(
+        _usable(found, reasons),
+        is_final=all(problem.code is not ErrorCode.INCOMPLETE for problem in problems.values()),
+        is_of_tool=any(problem.code is ErrorCode.ENGINE_CRASHED for problem in culprits.values()),
+    )
 
 
-def _usable(found: Mapping[str, Inspection], problems: Mapping[str, LoaderError]) -> Usable:
+def _usable(found: Mapping[str, Inspection], reasons: Mapping[str, str]) -> Usable:
     """What is left, with a warning about what is not."""
     warnings = [warning for inspection in found.values() for warning in inspection.warnings]
-    if problems:
-        left_out = "; ".join(f"{host}: {short_reason(error)}" for host, error in problems.items())
-        count = len(found) + len(problems)
+    if reasons:
+        left_out = "; ".join(f"{host}: {reason}" for host, reason in reasons.items())
+        count = len(found) + len(reasons)
         warnings.insert(0, f"{len(found)} of {count} hosts; {left_out}")
     return Usable(
         tuple(found),
         tuple(inspection.size for inspection in found.values()),
         bounded(warnings),
         events=tuple(inspection.events for inspection in found.values()),
-        is_final=all(problem.code is not ErrorCode.INCOMPLETE for problem in problems.values()),
     )
 
 

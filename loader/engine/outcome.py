@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
+from loader.inspect_refusals import one_unreadable, unreadable
 from loader.storage.base import XPLANE_SUFFIX
 
 CONTENT_TYPES = frozenset(
@@ -24,6 +25,14 @@ _FROM_CHILD = frozenset(
 _OUT_OF_MEMORY_SIGNS = ("bad_alloc", "RESOURCE_EXHAUSTED", "pthread_create", "Cannot allocate")
 _NO_MEMORY_FOR_A_THREAD = 127
 """Exit status of the C library when it can't allocate a thread's own data."""
+
+_CANT_PARSE = f"Can't parse ./{{}}{XPLANE_SUFFIX} as binary proto"
+_DAMAGED = re.compile(
+    rf"Can't parse \./.*{re.escape(XPLANE_SUFFIX)} as binary proto|Read less bytes than requested",
+    re.DOTALL,
+)
+"""What XProf 2.24.2 says of damage in a profile; the latter when the damage leads it past the file's end."""
+_DAMAGE = "a part of it is damaged"
 
 _PATH = re.compile(r"(?<![\w.])\.{0,2}/(?:[^\s:;,'\"/]+/)*(?=[^\s/])")
 """The folders of a path in an engine's message; the file's own name stays."""
@@ -48,7 +57,24 @@ def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
         return _explain_end(_Work.of(job), limits, end)
     if report.ok:
         return None
-    work = _Work.of(job)
+    return _explain_damage(job, report.message) or _explain_report(_Work.of(job), limits, report)
+
+
+def _explain_damage(job: Job, message: str) -> LoaderError | None:
+    """The error for a profile that XProf can't parse; with its file, if the job or XProf names one."""
+    if not _DAMAGED.fullmatch(message):
+        return None
+    suspects = job.hosts
+    if len(suspects) > 1:
+        suspects = tuple(host for host in suspects if message == _CANT_PARSE.format(host))
+    if not suspects:
+        return one_unreadable(_DAMAGE)
+    error = unreadable(_DAMAGE)
+    return LoaderError(error.code, error.message, f"{suspects[0]}{XPLANE_SUFFIX}")
+
+
+def _explain_report(work: _Work, limits: Limits, report: Report) -> LoaderError:
+    """What a child says of its failure."""
     if report.code is ErrorCode.OUT_OF_MEMORY:
         return _out_of_memory(work, limits)
     if report.code not in _FROM_CHILD:

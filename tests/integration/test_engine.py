@@ -74,8 +74,8 @@ def test_crash_is_told_from_refusal(engine: XprofEngine, make_job: MakeJob) -> N
     assert "overview_page" in crash.message
     assert "SIGSEGV" in crash.message
     refusal = failure(engine, make_job, "overview_page", "text.xplane.pb")
-    assert refusal.code is ErrorCode.ENGINE_REFUSED
-    assert "overview_page" in refusal.message
+    assert (refusal.code, refusal.file) == (ErrorCode.MALFORMED, "text.xplane.pb")
+    assert "a part of it is damaged" in refusal.message
 
 
 def test_a_crash_in_one_tool_leaves_the_others(engine: XprofEngine, make_job: MakeJob) -> None:
@@ -142,9 +142,14 @@ def test_single_host_tools_ask_for_a_host(
 def test_messages_name_no_folder_of_the_server(
     engine: XprofEngine, make_job: MakeJob, tmp_path: Path
 ) -> None:
-    for file in ("text.xplane.pb", "one_byte.xplane.pb", "hlo_slash.xplane.pb"):
-        error = failure(engine, make_job, "run_tools", file)
-        assert error.code is ErrorCode.ENGINE_REFUSED
+    codes = {
+        "text": ErrorCode.MALFORMED,
+        "one_byte": ErrorCode.MALFORMED,
+        "hlo_slash": ErrorCode.ENGINE_REFUSED,
+    }
+    for file, code in codes.items():
+        error = failure(engine, make_job, "run_tools", f"{file}.xplane.pb")
+        assert error.code is code
         assert "/" not in error.message
         assert tmp_path.name not in error.message
 

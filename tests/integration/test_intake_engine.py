@@ -37,7 +37,8 @@ def test_an_unreadable_text_stops_xprof_until_it_is_repaired(
     raw.write_bytes(UNREADABLE[place])
     with pytest.raises(LoaderError) as caught:
         trace(engine, raw.parent)
-    assert caught.value.code is ErrorCode.ENGINE_REFUSED
+    assert caught.value.code is ErrorCode.MALFORMED
+    assert "a part of it is damaged" in caught.value.message
     target = private(tmp_path, "job")
     take_in(raw, StoredFile("/s/vm.xplane.pb", "vm.xplane.pb", raw.stat().st_size, "1"), target)
     assert b"traceEvents" in trace(engine, target.parent)

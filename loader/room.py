@@ -1,0 +1,91 @@
+"""How much memory a conversion is given, and the refusal of one that this worker can never fit.
+
+Puts what is estimated (`loader.estimates`) and what the worker has (`loader.admission`) side by side; it runs
+and admits nothing itself.
+"""
+
+from __future__ import annotations
+
+from loader.admission import Admission
+from loader.engine.base import Limits
+from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
+from loader.plan import Plan
+from loader.profiles import Usable
+from loader.tools import HEALTH
+
+PROFILE, ARTIFACT = "profile", "artifact"
+"""What a conversion reads, as `Reading.source` and metrics name it."""
+_MB, _GB = 1e6, 1e9
+
+
+class Room:
+    """Says how many bytes to set aside for conversions. Thread-safe.
+
+    Args:
+        admission: bounds all conversions together, and counts refusals.
+        limits: what one conversion may use.
+        estimates: what conversions need.
+    """
+
+    def __init__(self, admission: Admission, limits: Limits, estimates: Estimates) -> None:
+        self._admission = admission
+        self._estimates = estimates
+        self.memory_bytes = min(limits.memory_bytes, admission.memory_bytes)
+
+    def to_begin(self, plan: Plan, has_set: bool) -> int:
+        """Bytes to wait for before anything is known but sizes on the store.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        if plan.tool.name == HEALTH:
+            return CHILD_BYTES
+        if has_set:  # How large it is, is known when it was fetched.
+            return self._estimates.of(Reading(plan.request.tool, ARTIFACT, plan.profile_sizes)).high
+        return self.by_size(plan)
+
+    def by_size(self, plan: Plan) -> int:
+        """Bytes for the profiles, by their sizes on the store.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        reading = Reading(plan.heaviest, PROFILE, plan.profile_sizes)
+        return self._require(self._estimates.of(reading))
+
+    def for_profiles(self, plan: Plan, usable: Usable) -> int:
+        """Bytes for the profiles that were found usable.
+
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        return self._require(self._estimates.of(_reading(plan.heaviest, PROFILE, usable)))
+
+    def for_set(self, plan: Plan, usable: Usable) -> int:
+        """Bytes for an artifact set that was fetched."""
+        return self._estimates.of(_reading(plan.request.tool, ARTIFACT, usable)).high
+
+    def learn(self, tool: str, source: str, usable: Usable, peak_bytes: int) -> None:
+        """Takes in what a conversion needed at most."""
+        self._estimates.learn(_reading(tool, source, usable), peak_bytes)
+
+    def _require(self, estimate: Estimate) -> int:
+        """The bytes, unless no conversion may use so many here."""
+        if estimate.low <= self.memory_bytes:
+            return estimate.high
+        raise self._admission.refuse(
+            f"This needs about {_size(estimate.low)} of memory; this worker may use "
+            f"{_size(self.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for "
+            "a worker with more memory."
+        )
+
+
+def _reading(tool: str, source: str, usable: Usable) -> Reading:
+    return Reading(tool, source, usable.sizes, usable.events)
+
+
+def _size(number: int) -> str:
+    """Memory for a person, to two digits or so."""
+    if number < _GB:
+        return f"{number / _MB:,.0f} MB"
+    return f"{number / _GB:,.0f} GB" if number >= 10 * _GB else f"{number / _GB:.1f} GB"

@@ -1,0 +1,55 @@
+"""One run of a plan, as the steps of a conversion hand it on; decides what the run may share with others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loader.admission import Place
+from loader.answers import Keep
+from loader.engine.base import Limits
+from loader.plan import Plan
+from loader.profiles import Usable
+from loader.tools import ArtifactKind
+from loader.work import Work
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run of a plan.
+
+    Attributes:
+        plan: what is asked.
+        work: for whom, and whether to go on.
+        place: its turn.
+        directory: private to this run.
+        keep: takes the answer.
+        limits: what the engine may use.
+        is_set_refused: whether the engine has failed on the shared set.
+        is_trial: whether nothing but its failure counts: its answer must be XProf's own, and is not kept.
+    """
+
+    plan: Plan
+    work: Work
+    place: Place
+    directory: Path
+    keep: Keep
+    limits: Limits
+    is_set_refused: bool = False
+    is_trial: bool = False
+
+    def after_each(self, size: int) -> None:
+        """A file of so many bytes was looked at.
+
+        Raises:
+            LoaderError: CANCELLED.
+        """
+        self.work.reporter.add(size)
+        self.work.check()
+
+    def suits_all_tools(self, usable: Usable) -> bool:
+        """Whether what is made of these hosts is what every tool that shares it would make.
+
+        A host that one tool crashes on is there for the others; only one tool uses the trace's tables.
+        """
+        return not usable.is_of_tool or self.plan.tool.artifact is ArtifactKind.TRACE
