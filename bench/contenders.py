@@ -1,4 +1,8 @@
-"""The two servers under comparison, started on a copy of the same session each."""
+"""The servers under comparison, started on a copy of the same session each.
+
+A second one in the same folder finds the copy and what the first has left to all that come after it: XProf
+the files beside the profile, XProf Hub its shared artifacts, but none of its results.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import secrets
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -37,6 +42,9 @@ class Contender(Protocol):
     def conversions(self) -> int:
         """Runs of the engine so far."""
 
+    def parent_megabytes(self) -> float:
+        """Most resident memory so far of the process that has the conversions made."""
+
     def stop(self) -> None:
         """Ends it."""
 
@@ -61,31 +69,44 @@ class XprofServer:
         """Requests that reached the engine, by its log; it logs each once when it begins."""
         return self._log.read_text(errors="replace").count("using ProfileProcessor")
 
+    def parent_megabytes(self) -> float:
+        """Of the only process: it converts itself."""
+        return peak_megabytes(self._process.pid)
+
     def stop(self) -> None:
         """Ends it."""
         _stop(self._process)
 
 
 class Hub:
-    """`xprof-hub serve`, front end and worker as two processes, with everything else embedded."""
+    """`xprof-hub serve`, front end and worker as two processes, with everything else embedded.
+
+    It converts nothing ahead of a request, and nothing twice to compare engines: that would be counted, too.
+    """
 
     name = "XProf Hub"
+    engine = "xprof"
 
     def __init__(self, session: Path, folder: Path) -> None:
         copied = folder / "session"
         copy_session(session, copied)
+        data = Path(tempfile.mkdtemp(prefix="hub-", dir=folder))
         worker_port, port = free_port(), free_port()
         self._worker = f"http://127.0.0.1:{worker_port}"
         settings = {
-            "XPROF_HUB_DATA_DIR": str(folder / "data"),
+            "XPROF_HUB_DATA_DIR": str(data / "data"),
+            "XPROF_HUB_CACHE_ROOT": str(folder / "artifacts"),
             "XPROF_HUB_STORAGE_ROOTS": str(copied),
+            "XPROF_HUB_ENGINE": self.engine,
+            "XPROF_HUB_SHADOW_FRACTION": "0",
+            "XPROF_HUB_PREWARM": "false",
             "XPROF_HUB_SECRET_KEY": secrets.token_urlsafe(32),
             "XPROF_HUB_WORKERS": self._worker,
             "XPROF_HUB_LOG_LEVEL": "warning",
         }
         self._processes: list[subprocess.Popen[bytes]] = []
         for only, listens in (("worker", worker_port), ("front", port)):
-            log = folder / f"{only}.log"
+            log = data / f"{only}.log"
             command = [str(program("xprof-hub")), "serve", "--only", only, "--port", str(listens)]
             process = _start(command, log, settings)
             self._processes.append(process)
@@ -103,14 +124,39 @@ class Hub:
         counts = re.findall(r"^xprof_hub_conversions_total\{[^}]*\} (\S+)$", text, re.MULTILINE)
         return int(sum(map(float, counts)))
 
+    def parent_megabytes(self) -> float:
+        """Of the worker's own process; conversions run in its children."""
+        return peak_megabytes(self._processes[0].pid)
+
     def stop(self) -> None:
         """Ends both processes."""
         for process in reversed(self._processes):
             _stop(process)
 
 
+class FastHub(Hub):
+    """The same with the fast engine for the tools that it serves."""
+
+    name = "XProf Hub, fast"
+    engine = "fast"
+
+    @staticmethod
+    def is_installed() -> bool:
+        """Whether the engine's package is there."""
+        return program("xprof-rs").exists()
+
+
+def peak_megabytes(pid: int) -> float:
+    """Most memory that a live process has had resident (Linux: VmHWM)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
 def copy_session(session: Path, destination: Path) -> None:
-    """Copies the profile files, and nothing that an earlier conversion left beside them."""
+    """Copies the profile files, and nothing that an earlier conversion left beside them; once."""
+    if destination.exists():
+        return
     destination.mkdir(parents=True)
     for path in session.glob("*.xplane.pb"):
         shutil.copyfile(path, destination / path.name)

@@ -32,7 +32,7 @@ MOST_REPEATS = 20
 LEAST_REPEATS = 3
 REPEAT_SECONDS = 15.0
 """A repeated open is measured over as many as fit into this time, so that small CPU times can be told."""
-_REST_SECONDS = 8.0
+REST_SECONDS = 8.0
 """XProf's gRPC channel to itself is up some seconds after its port: without this rest its first answer
 would seem slower than it is."""
 
@@ -104,7 +104,7 @@ def run(plan: Plan) -> list[Measurement]:
                 with tempfile.TemporaryDirectory(prefix="xprof-hub-bench-") as folder:
                     contender = kind(plan.session, Path(folder))
                     try:
-                        time.sleep(_REST_SECONDS)
+                        time.sleep(REST_SECONDS)
                         found += measure(contender, users, plan.host)
                     finally:
                         contender.stop()

@@ -56,9 +56,9 @@ def print_report(
         for each in _ordered(measurements)
     ]
     print(f"xprof {XPROF_VERSION}; session: {about}\nmachine: {machine}\n")
-    _print_table(header, rows, markdown)
+    print_table(header, rows, markdown)
     print()
-    _print_table(
+    print_table(
         ["users", "step", "seconds, hub / xprof", "CPU, xprof / hub"],
         _ratios(measurements),
         markdown,
@@ -68,7 +68,8 @@ def print_report(
         print(f"- {line}" if markdown else line)
 
 
-def _print_table(header: Sequence[str], rows: Sequence[Sequence[str]], markdown: bool) -> None:
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], markdown: bool) -> None:
+    """Prints rows below a header; as Markdown, or aligned for a terminal."""
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     for number, line in enumerate(lines):
@@ -116,23 +117,24 @@ def _targets(measurements: Sequence[Measurement]) -> list[str]:
         ratio = hub.seconds / xprof.seconds
         lines.append(
             f"{_STEPS[what]}, one user: {ratio:.2f} times XProf's seconds, target at most "
-            f"{MOST_COLD_RATIO}: {_verdict(ratio <= MOST_COLD_RATIO)}"
+            f"{MOST_COLD_RATIO}: {verdict(ratio <= MOST_COLD_RATIO)}"
         )
     one = _find(measurements, _HUB, 1, "overview").conversions
     most = max(users for users in {each.users for each in measurements})
     many = _find(measurements, _HUB, most, "overview").conversions
     lines.append(
         f"engine runs for the first overview: {many} for {most} users, {one} for one user, target "
-        f"the same: {_verdict(many == one)}"
+        f"the same: {verdict(many == one)}"
     )
     repeat = _find(measurements, _XPROF, 1, "repeat").cpu_seconds
     ratio = repeat / max(_find(measurements, _HUB, 1, "repeat").cpu_seconds, 1e-6)
     lines.append(
         f"repeated open, one user: {ratio:.0f} times less CPU than XProf, target at least "
-        f"{LEAST_REPEAT_RATIO:.0f}: {_verdict(ratio >= LEAST_REPEAT_RATIO)}"
+        f"{LEAST_REPEAT_RATIO:.0f}: {verdict(ratio >= LEAST_REPEAT_RATIO)}"
     )
     return lines
 
 
-def _verdict(met: bool) -> str:
+def verdict(met: bool) -> str:
+    """Whether a target is met, in the report's word."""
     return "met" if met else "MISSED"

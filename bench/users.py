@@ -74,6 +74,14 @@ class User:
         """What the trace viewer asks first for one host."""
         return [self._get("data", tag="trace_viewer@", host=host, resolution="8000")]
 
+    def open_sidebar(self) -> list[Answer]:
+        """The tools of the session, and the hosts of the first one."""
+        return [self._get("run_tools"), self._get("hosts", tag="overview_page")]
+
+    def ask(self, tool: str, **parameters: str) -> list[Answer]:
+        """One tool's data."""
+        return [self._get("data", tag=tool, **parameters)]
+
     def _get(self, route: str, **parameters: str) -> Answer:
         path = f"{self._path}/{route}?{urlencode({'run': self._run, **parameters})}"
         try:
@@ -108,11 +116,13 @@ class Opening:
         seconds: until the last of them had everything.
         complete: users with complete answers.
         users: all users.
+        answers: of each user.
     """
 
     seconds: float
     complete: int
     users: int
+    answers: tuple[list[Answer], ...]
 
 
 def open_at_once(users: list[User], page: Callable[[User], list[Answer]]) -> Opening:
@@ -134,4 +144,5 @@ def open_at_once(users: list[User], page: Callable[[User], list[Answer]]) -> Ope
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - begin
-    return Opening(seconds, sum(is_complete(found) for found in answers.values()), len(users))
+    complete = sum(is_complete(found) for found in answers.values())
+    return Opening(seconds, complete, len(users), tuple(answers.values()))
