@@ -17,10 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from google.api_core.exceptions import NotFound, PreconditionFailed
+from google.auth.exceptions import GoogleAuthError
 from google.cloud import storage
 from google.cloud.storage.exceptions import DataCorruption
 
 from loader.artifacts import MANIFEST, Manifest, whole
+from loader.errors import ErrorCode, LoaderError
 from loader.storage.gcs_errors import FAILURES
 
 _TIMEOUT_SECONDS = 60
@@ -152,3 +154,20 @@ class GcsArtifacts:
 
     def _blob(self, key: str, name: str) -> storage.Blob:
         return self._bucket.blob(f"{self._prefix}{key}/{name}")
+
+
+def connect_gcs_artifacts(root: str) -> GcsArtifacts:
+    """The artifacts below a `gs://` address, with the credentials of this process.
+
+    Raises:
+        LoaderError: PERMISSION_DENIED, there are no credentials.
+    """
+    try:
+        client = storage.Client(project=None)
+    except GoogleAuthError as problem:
+        raise LoaderError(
+            ErrorCode.PERMISSION_DENIED,
+            "XPROF_HUB_CACHE_ROOT is a bucket, and there are no Google Cloud credentials that work. Set "
+            "GOOGLE_APPLICATION_CREDENTIALS, or run under a service account.",
+        ) from problem
+    return GcsArtifacts(client, root)

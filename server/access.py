@@ -17,7 +17,8 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.identity import LOCAL_ADMIN, Principal, identify
 from auth.policy import Action, may
-from server.errors import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED, ApiError
+from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
+from server.errors import ApiError
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 from server.names import link_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore

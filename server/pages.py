@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from server.errors import ErrorAnswer, error_response
+from server.error_table import ErrorAnswer
+from server.errors import error_response
 from server.grants import LinkEnd, LinkEndedError
 from server.services import ServicesDependency
 from server.ui.reference import render_front_door, render_reference

@@ -21,9 +21,7 @@ from typing import Literal
 
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy.exc import SQLAlchemyError
 
-from auth.tokens import redact
 from loader.errors import LoaderError
 from loader.storage.roots import open_storage
 from server.listening import StartError, listen, url_of
@@ -137,8 +135,9 @@ def _allow_many_files() -> None:
 def _give_memory_back() -> None:
     """Has glibc return every large block to the system at once, as it does until it has seen some freed.
 
-    Compressing an answer takes about 30 MB, and each thread's heap would keep as much for the next time. Small
-    blocks share a few heaps, too: dozens of threads wait for answers here, and seldom two of them allocate.
+    Compressing an answer takes about 30 MB, and each thread's heap would keep as much for the next time.
+    Small blocks share a few heaps, too: dozens of threads wait for answers here, and seldom two of them
+    allocate.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # Other C libraries keep no such heaps.
@@ -158,11 +157,6 @@ def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI
         raise StartError(str(problem)) from problem
     except LoaderError as problem:
         raise StartError(problem.message) from problem
-    except SQLAlchemyError as problem:
-        reason = redact(str(problem).splitlines()[0])
-        raise StartError(
-            f"XPROF_HUB_DATABASE_URL: the database can't be used: {reason}"
-        ) from problem
     except OSError as problem:
         raise StartError(
             f"XPROF_HUB_DATA_DIR or XPROF_HUB_CACHE_ROOT can't be used: {problem}"

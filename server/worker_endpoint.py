@@ -18,7 +18,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.results import OpenResult, close_pieces
 from loader.service import Answered, ToolDataService
 from loader.turns import Urgency
-from server.errors import status_of
+from server.error_table import status_of
 from server.limited_body import BodyTooLargeError, read_limited_body
 from server.streams import ClosingResponse
 from server.worker_protocol import CONTENT_TYPE, KEY_HEADER, ErrorBody, ToolRequestBody

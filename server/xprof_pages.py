@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from server.conditional import holds_etag
-from server.errors import status_of
+from server.error_table import status_of
 from server.grants import SessionGrant
 from server.services import Services
 from server.ui.assets import Asset

@@ -15,7 +15,6 @@ from pathlib import Path
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, has_plain_segments, is_gcs, parse_gcs, shown
 from loader.storage.base import Storage, StoredFile, ignore
-from loader.storage.gcs import connect_gcs
 from loader.storage.local import LocalStorage
 
 
@@ -118,7 +117,14 @@ def open_storage(roots: Sequence[str]) -> RootedStorage:
     Raises:
         LoaderError: INVALID_REQUEST when a root is neither.
     """
-    return RootedStorage(roots, connect_gcs, LocalStorage())
+    return RootedStorage(roots, _connect_gcs, LocalStorage())
+
+
+def _connect_gcs() -> Storage:
+    # Google's client takes 30 MB of memory, which a process without a bucket can spare.
+    from loader.storage.gcs import connect_gcs
+
+    return connect_gcs()
 
 
 def _gcs_root(root: str) -> str:

@@ -16,10 +16,11 @@ from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from auth.tokens import redact
 from server.registry.errors import RegistryUnusableError
 
 BUSY_SECONDS = 10
@@ -74,8 +75,21 @@ class Database:
         """Brings the tables to the state that this version needs; several processes may do so at once.
 
         Raises:
-            RegistryUnusableError: a newer XProf Hub made this database.
+            RegistryUnusableError: a newer XProf Hub made this database, or it can't be reached or used.
         """
+        try:
+            self._migrate()
+        except SQLAlchemyError as problem:
+            reason = redact(str(problem).splitlines()[0])
+            raise RegistryUnusableError(
+                f"XPROF_HUB_DATABASE_URL: the database can't be used: {reason}"
+            ) from problem
+
+    def close(self) -> None:
+        """Closes idle connections."""
+        self._engine.dispose()
+
+    def _migrate(self) -> None:
         lock = _file_lock(self._url) if self.dialect == "sqlite" else _no_lock()
         with lock:
             if self.dialect == "sqlite":
@@ -86,10 +100,6 @@ class Database:
                         text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK}
                     )
                 _upgrade(connection)
-
-    def close(self) -> None:
-        """Closes idle connections."""
-        self._engine.dispose()
 
     def _use_write_ahead_log(self) -> None:
         """Switches the file to WAL for good, so that readers and a writer don't wait for each other."""

@@ -31,7 +31,8 @@ from server.captures import (
     span_of,
     strangers,
 )
-from server.errors import PRECONDITION, ApiError, invalid_field
+from server.error_table import PRECONDITION
+from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
 from server.registry import sessions
 from server.registry.records import ProfilerSession, SessionOrigin

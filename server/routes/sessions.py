@@ -21,7 +21,8 @@ from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
 from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
-from server.errors import INVALID, ApiError, invalid_field
+from server.error_table import INVALID
+from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
 from server.prewarm import shown_state
 from server.registry import records, runs, sessions

@@ -8,7 +8,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from loader.errors import ErrorCode
-from server.errors import status_of
+from server.error_table import status_of
 from server.routes import (
     links,
     runs,

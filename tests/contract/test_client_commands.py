@@ -225,7 +225,7 @@ def test_a_local_token_needs_no_existing_database(tmp_path: Path) -> None:
     [
         ({}, "soon", "lifetime"),
         ({"XPROF_HUB_DATABASE_URL": "mysql://h/d"}, "1d", "mysql"),
-        ({"XPROF_HUB_DATABASE_URL": "postgresql://127.0.0.1:9/d"}, "1d", "answer"),
+        ({"XPROF_HUB_DATABASE_URL": "postgresql://127.0.0.1:9/d"}, "1d", "can't be used"),
         ({"XPROF_HUB_DATABASE_URL": "nonsense"}, "1d", "XPROF_HUB_DATABASE_URL"),
         ({"XPROF_HUB_PORT": "x"}, "1d", "XPROF_HUB_PORT"),
         ({"XPROF_HUB_DATA_DIR": "/dev/null/x"}, "1d", "/dev/null"),
