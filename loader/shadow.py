@@ -31,7 +31,9 @@ EQUAL, DIFFERENT, FAILED = "equal", "different", "failed"
 
 _COMPARE_SECONDS = 120
 _CLOSE_SECONDS = 10.0
-_SAYS_OTHERWISE = frozenset({ErrorCode.ENGINE_REFUSED, ErrorCode.INVALID_REQUEST})
+_SAYS_OTHERWISE = frozenset(
+    {ErrorCode.ENGINE_REFUSED, ErrorCode.MALFORMED, ErrorCode.INVALID_REQUEST}
+)
 """What XProf says of a profile; other failures say something of the moment."""
 logger = logging.getLogger(__name__)
 
