@@ -97,7 +97,7 @@ def build_services(settings: Settings) -> Services:
         progress=progress,
         workers=workers,
         deferred=Deferred(),
-        prewarmer=Prewarmer(database, results, workers, version, rules),
+        prewarmer=Prewarmer(database, results, workers, version, rules, metrics.record_prewarm),
         metrics=metrics,
         assets=assets,
         threads=Threads(

@@ -38,6 +38,12 @@ class Metrics:
             "Requests sent to another worker after a failure",
             registry=self._registry,
         )
+        self.prewarms = Counter(
+            "xprof_hub_prewarms",
+            "Sessions converted in advance by how it ended (done, cancelled, failed)",
+            ["outcome"],
+            registry=self._registry,
+        )
         self.conversions = Counter(
             "xprof_hub_conversions",
             "Engine runs by tool, by what was read (profile or artifact) and by outcome",
@@ -84,6 +90,10 @@ class Metrics:
             buckets=_MEGABYTES,
             registry=self._registry,
         )
+
+    def record_prewarm(self, outcome: str) -> None:
+        """Counts one session that was converted in advance, or was not."""
+        self.prewarms.labels(outcome).inc()
 
     def record_conversion(self, record: ConversionRecord) -> None:
         """Counts one engine run."""

@@ -101,7 +101,7 @@ class Prewarmer:
         workers: make the missing ones.
         engine_version: part of every answer's key.
         rules: which sessions are converted.
-        look_seconds: pause between two looks at the state.
+        ended: called with the outcome of each.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class Prewarmer:
         workers: Workers,
         engine_version: str,
         rules: PrewarmRules,
-        look_seconds: float = _LOOK_SECONDS,
+        ended: Callable[[PrewarmState], None],
     ) -> None:
         self._database = database
         self._results = results
         self._workers = workers
         self._engine_version = engine_version
         self.rules = rules
-        self._look_seconds = look_seconds
+        self._ended = ended
         self._slots = asyncio.Semaphore(_SESSIONS_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -139,10 +139,8 @@ class Prewarmer:
     async def _prewarm(self, uid: str, files: SessionFiles) -> None:
         outcome = PrewarmState.FAILED
         try:
-            async with asyncio.timeout(LONGEST.total_seconds()), self._slots:
-                waiting = {PrewarmState.WAITING}
-                if await self._change(uid, PrewarmState.RUNNING, waiting):
-                    outcome = await self._convert_unless_cancelled(uid, files)
+            async with asyncio.timeout(LONGEST.total_seconds()):
+                outcome = await self._take_turn(uid, files)
         except TimeoutError:
             logger.warning("a session was not converted in advance within an hour")
         except Exception:  # the background has nobody else who would say it
@@ -150,7 +148,14 @@ class Prewarmer:
         finally:
             await self._finish(uid, outcome)
 
+    async def _take_turn(self, uid: str, files: SessionFiles) -> PrewarmState:
+        async with self._slots:
+            if await self._change(uid, PrewarmState.RUNNING, {PrewarmState.WAITING}):
+                return await self._convert_unless_cancelled(uid, files)
+        return PrewarmState.CANCELLED
+
     async def _finish(self, uid: str, outcome: PrewarmState) -> None:
+        self._ended(outcome)
         try:
             await self._change(uid, outcome, UNDER_WAY)
         except SQLAlchemyError as problem:
@@ -161,7 +166,7 @@ class Prewarmer:
         work = asyncio.create_task(self._convert(files))
         try:
             while True:
-                done, _ = await asyncio.wait({work}, timeout=self._look_seconds)
+                done, _ = await asyncio.wait({work}, timeout=_LOOK_SECONDS)
                 if done:
                     return work.result()
                 if await self._state(uid) is not PrewarmState.RUNNING:

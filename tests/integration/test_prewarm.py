@@ -96,6 +96,8 @@ def test_the_first_click_is_a_hit(pair: Pair, small_session: Path) -> None:
     assert after["hit"] == before.get("hit", 0) + len(asked)
     assert after.get("miss", 0) == before.get("miss", 0)
     assert conversions(pair.worker) == made
+    metrics = get(f"{pair.front.url}/metrics").body.decode()
+    assert 'xprof_hub_prewarms_total{outcome="done"}' in metrics
 
 
 def test_progress_of_a_prewarm_leaves_the_sessions_etag_alone(
