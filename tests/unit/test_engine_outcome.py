@@ -11,7 +11,7 @@ import pytest
 from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.engine.outcome import clean, explain, read_report
-from loader.errors import ErrorCode
+from loader.errors import ErrorCode, LoaderError
 
 JOB = Job(Path("/nowhere"), ("vm",), "op_profile")
 LIMITS = Limits(seconds=7, memory_bytes=3 << 30, output_bytes=2 << 30)
@@ -87,6 +87,49 @@ def test_of_several_hosts_none_is_blamed() -> None:
     assert error is not None
     assert "op_profile from the profiles of 3 hosts" in error.message
     assert error.file is None
+
+
+def refused(message: str, *hosts: str) -> LoaderError:
+    report = Report(False, code=ErrorCode.ENGINE_REFUSED, message=message)
+    error = explain(Job(Path("/nowhere"), hosts, "op_profile"), LIMITS, said(report))
+    assert error is not None
+    return error
+
+
+DAMAGED = (
+    "This file is not a readable XProf profile (a part of it is damaged). Upload it again, or capture again "
+    "if the original is damaged too."
+)
+PARSE, END = "Can't parse ./{}.xplane.pb as binary proto", "Read less bytes than requested"
+
+
+@pytest.mark.parametrize("message", [PARSE.format("b"), END])
+def test_damage_in_one_profile_is_told_like_the_inspection_does(message: str) -> None:
+    error = refused(message, "b")
+    assert (error.code, error.message) == (ErrorCode.MALFORMED, DAMAGED)
+    assert error.file == "b.xplane.pb"
+
+
+def test_damage_in_one_of_several_profiles_names_the_file_if_xprof_does() -> None:
+    error = refused(PARSE.format("b"), "a", "b", "c")
+    assert (error.code, error.message) == (ErrorCode.MALFORMED, DAMAGED)
+    assert error.file == "b.xplane.pb"
+
+
+@pytest.mark.parametrize(
+    "message", [END, PARSE.format("d"), PARSE.format("b/c"), PARSE.format("caf\ufffd")]
+)
+def test_damage_in_a_profile_that_is_not_the_jobs_names_none(message: str) -> None:
+    error = refused(message, "a", "b", "caf\udce9")
+    assert (error.code, error.file) == (ErrorCode.MALFORMED, None)
+    assert "One of the chosen hosts' files" in error.message
+    assert "/" not in error.message
+
+
+@pytest.mark.parametrize("file", ["ALL_HOSTS.op_stats_v2.pb", "jit_step(7).hlo_proto.pb"])
+def test_damage_in_an_artifact_is_not_the_profiles(file: str) -> None:
+    error = refused(f"Can't parse ./{file} as binary proto", "b")
+    assert error.code is ErrorCode.ENGINE_REFUSED
 
 
 def test_a_name_with_control_characters_is_not_repeated() -> None:

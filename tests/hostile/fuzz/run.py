@@ -170,7 +170,7 @@ class _Trial:
         )
         questions.append(("memory_viewer", {**module, "view_memory_allocation_timeline": "1"}))
         questions.append(("graph_viewer", {**module, "type": "graph", "node_name": "fusion.1"}))
-        if first[1].code in _UNUSABLE:
+        if first[1].code in _UNUSABLE and b'"usable": false' in first[0].body:
             questions = questions[:2]  # refused before any tool could differ
         return first + list(
             self._pool.map(lambda question: self._ask(location, *question), questions)
