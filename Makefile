@@ -4,6 +4,7 @@
 #   make lint     ruff, mypy --strict, import-linter
 #   make fuzz     damaged profiles through every tool (ARGS="--seconds 120 --seed 7 --replay FILE")
 #   make bench    XProf Hub beside xprof on one session (ARGS="--markdown")
+#   make bench-conversion  the same for conversion, on three sessions (ARGS="--profile FILE --markdown")
 #   make format   reformat and fix what ruff can fix
 #   make lock     resolve the dependencies again
 #   make clean    remove everything that these made
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTHON_CODE := auth loader server bench tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench format lock clean
+.PHONY: help demo test lint fuzz bench bench-conversion format lock clean
 .SUFFIXES:
 
 help:
@@ -41,6 +42,9 @@ fuzz: $(BIN)/.dev
 
 bench: $(BIN)/.dev
 	@$(BIN)/python bench/first_open.py $(ARGS)
+
+bench-conversion: $(BIN)/.dev
+	@$(BIN)/python bench/conversion.py $(ARGS)
 
 format: $(BIN)/.dev
 	$(BIN)/ruff format .

@@ -32,8 +32,6 @@ from loader.storage.base import XPLANE_SUFFIX
 from server.demo.session import write_session
 from server.serve import stop_on_terminate
 
-_JAX_STEPS = 490
-
 
 def sessions(arguments: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Path]]:
     """What each session is, and its folder."""
@@ -43,7 +41,7 @@ def sessions(arguments: argparse.Namespace, folder: Path) -> Iterator[tuple[str,
         shutil.copy(arguments.profile, jax / f"profile{XPLANE_SUFFIX}")
         yield "one profile", jax
     elif arguments.jax and importlib.util.find_spec("jax") is not None:
-        capture(jax, _JAX_STEPS)
+        capture(jax)
         yield "JAX on the CPU", jax
     elif arguments.jax:
         print("No JAX profile: jax is not installed; --profile FILE takes one.", file=sys.stderr)
@@ -77,7 +75,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--profile", type=Path, help="profile file in place of a captured one")
     parser.add_argument("--no-jax", dest="jax", action="store_false", help="capture none")
-    parser.add_argument("--hosts", type=int, nargs="*", default=[4, 16])
+    parser.add_argument(
+        "--hosts", type=int, nargs="*", default=[4, 16], help="one synthetic session for each"
+    )
     parser.add_argument("--events", type=int, default=100_000, help="events per host")
     parser.add_argument("--users", type=int, nargs="+", default=[1, 8], help="the first must be 1")
     parser.add_argument("--markdown", action="store_true", help="print for docs/performance.md")

@@ -24,7 +24,8 @@ MOST_FAST_RATIO = 0.2
 MOST_CROWD_RATIO = 0.15
 """Eight users, nothing cached: XProf Hub's CPU seconds over XProf's."""
 MOST_SHARED_RATIO = 0.1
-"""One user, a fresh worker with shared artifacts: XProf Hub's seconds over XProf's cold ones."""
+"""One user, a fresh worker with shared artifacts: XProf Hub's seconds for the trace and another tool of the
+overview's artifact, over XProf's cold ones for trace and overview."""
 LEAST_CACHED_RATIO = 100.0
 """One user, a trace once more: XProf's CPU seconds over XProf Hub's."""
 MOST_PARENT_MEGABYTES = 150.0
@@ -124,7 +125,7 @@ class Report:
     def _shared(self) -> str:
         cold = self._seconds(XprofServer.name, [OVERVIEW, TRACE])
         return _most(
-            "a fresh worker with shared artifacts, overview and trace",
+            "a fresh worker with shared artifacts, another tool and the trace",
             self._seconds(Hub.name, [SHARED]) / cold,
             MOST_SHARED_RATIO,
             "times XProf's cold seconds",

@@ -18,9 +18,12 @@ from bench.users import Answer, Opening, User, open_at_once
 from loader.engine.rs import SERVED
 
 SIDEBAR, OVERVIEW, TRACE, ZOOM = "sidebar", "overview", "trace", "zoom"
-CACHED, SHARED, TABLES = "cached trace", "shared artifacts", "fast tables"
+CACHED, TABLES = "cached trace", "fast tables"
+SHARED, SHARED_OVERVIEW = "shared artifacts", "shared, overview"
 RESOLUTION = 8000
 _ZOOMS = 3
+_OTHER_TOOL = "input_pipeline_analyzer"
+"""Made from the same artifact as the overview."""
 
 
 Start = Callable[[Path, Path], Contender]
@@ -99,7 +102,9 @@ class Bench:
             yield self._step(contender, crowd, ZOOM, self._zooms(), each=True)
             yield self._step(contender, crowd, CACHED, [trace], MOST_REPEATS)
         with self._running(start, folder) as (contender, crowd):
-            yield self._step(contender, crowd, SHARED, [overview, trace])
+            yield self._step(contender, crowd, SHARED, [Question(_OTHER_TOOL, _other_tool), trace])
+            # XProf reads the profile again for this one unless the session has a TPU.
+            yield self._step(contender, crowd, SHARED_OVERVIEW, [overview])
 
     def open_tables(self, start: Start, folder: Path) -> Iterator[Measurement]:
         """The tools that the fast engine serves, cold."""
@@ -189,6 +194,10 @@ def _beginning(answers: Sequence[Answer]) -> str:
     """Status and first words of the first answer that is none, or else of the last."""
     shown = next((answer for answer in answers if answer.status != 200), answers[-1])
     return f"{shown.status} {shown.data[:300].decode(errors='replace')}"
+
+
+def _other_tool(user: User) -> list[Answer]:
+    return user.ask(_OTHER_TOOL, host="ALL_HOSTS")
 
 
 def _overview(user: User) -> list[Answer]:
