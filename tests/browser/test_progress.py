@@ -74,6 +74,23 @@ def test_the_trace_viewers_frame_reports_to_the_page(
     expect(shown.page.locator(".xh-progress")).to_have_count(0, timeout=FIRST_TIME)
 
 
+def test_the_graphs_frame_reports_to_the_page(
+    pair: Pair, small_session: Path, viewer: MakeViewer
+) -> None:
+    shown = viewer(link_to(pair, small_session, "graph"))
+    wait_until_prewarmed(pair, "graph")
+    module = next(name for name in shown.get("module_list").split(",") if "train" in name)
+    # What XProf asks for beside the graph is there after this.
+    shown.open("graph_viewer", module_name=module, node_name="no-such-op")
+    shown.page.frame_locator("#graph-html").locator("#graph-status.failed").wait_for()
+    with paused_engine(pair.worker):
+        shown.open("graph_viewer", module_name=module, node_name="all-reduce.39")
+        card = shown.wait_for(".xh-progress")
+        expect(card).to_contain_text("Graph viewer", timeout=FIRST_TIME)
+    shown.graph_frame()
+    expect(shown.page.locator(".xh-progress")).to_have_count(0, timeout=FIRST_TIME)
+
+
 def test_the_first_click_of_a_prewarmed_session_is_a_hit(
     pair: Pair, small_session: Path, viewer: MakeViewer
 ) -> None:

@@ -23,8 +23,8 @@ keepStylesLocal();
 keepLinksInside();
 watchRequests(onRequest);
 enableCopy();
-// The trace viewer is a page of its own in a frame; it reports through trace.js. Its requests dismiss nothing:
-// it asks again and again while somebody zooms.
+// The trace viewer and the graph are pages of their own in frames; they report through report.js. Their requests
+// dismiss nothing: the trace viewer asks again and again while somebody zooms.
 addEventListener("message", ({ origin, data }) => {
   if (origin !== location.origin || !data?.xprofHub) return;
   const { kind, content } = data.xprofHub;

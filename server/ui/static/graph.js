@@ -7,6 +7,7 @@
  */
 import { Graphviz } from "./vendor/graphviz.js";
 import { hoverRules, safeSvg } from "./graphsvg.js";
+import { reportRequests } from "./report.js";
 
 /** What each kind of page asks for and how Graphviz lays it out. The timeline's boxes have places already. */
 const KINDS = {
@@ -76,6 +77,7 @@ async function show({ data, engine }) {
 }
 
 if (parent === window) addIcon();
+else reportRequests({ failures: false });
 const kind = KINDS[document.body.dataset.kind];
 try {
   await show(kind);
