@@ -197,9 +197,13 @@ class Converter:
         self, task: Task, files: list[tuple[HostFile, Path]], culprits: Culprits
     ) -> Program | None:
         """Makes the answer without the hosts at fault; None when it failed and more of them were found."""
-        are_chosen = task.plan.request.hosts is not None
         usable = gather(
-            self._intake, files, task.directory, culprits.found, are_chosen, task.after_each
+            self._intake,
+            files,
+            task.directory,
+            culprits.found,
+            task.plan.are_chosen,
+            task.after_each,
         )
         task.place.resize(self._room.for_profiles(task.plan, usable))
         try:

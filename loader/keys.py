@@ -71,7 +71,10 @@ def artifact_key(
 
 
 def failure_key(key: str) -> str:
-    """Key under which a worker with much memory remembers that it could not make the answer either."""
+    """Key under which a worker with much memory remembers that it could not make it either.
+
+    `key` is that of an answer or of an artifact set.
+    """
     return _hash(["failure", _FORMAT, key])
 
 

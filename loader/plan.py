@@ -25,6 +25,7 @@ class Plan:
         files: the chosen hosts' files, sorted by host.
         key: of the answer.
         artifact_key: of the artifact set that the tool shares, or None.
+        are_chosen: whether these are some of the session's hosts only, so that none may be left out.
     """
 
     request: ToolRequest
@@ -32,6 +33,7 @@ class Plan:
     files: tuple[HostFile, ...]
     key: str
     artifact_key: str | None
+    are_chosen: bool
 
     @property
     def needs_modules(self) -> bool:

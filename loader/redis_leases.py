@@ -41,12 +41,13 @@ _RENEW = """
 local holder = redis.call('get', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 local last = redis.call('get', KEYS[2])
-if last and last ~= ARGV[4] then return 0 end
+if last and tonumber(last) > tonumber(ARGV[4]) then return 0 end
 redis.call('set', KEYS[2], ARGV[4], 'ex', ARGV[3])
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
 return 1
 """
-"""Prolongs a lease, also one that has ended, as long as nobody has had it since."""
+"""Prolongs a lease, also one that has ended, as long as nobody has had it since. An older token than one's
+own is what a replica knows that took over before it had heard of the newer one."""
 _DELETE = """
 if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end
 return 0
@@ -162,7 +163,9 @@ class _RedisLease:
 
     def release(self) -> None:
         """Ends the lease."""
-        self._released.set()
-        self._thread.join()
-        self._leases.delete(self._name, self._holder)
-        self._inner.release()
+        try:
+            self._released.set()
+            self._thread.join()
+            self._leases.delete(self._name, self._holder)
+        finally:
+            self._inner.release()

@@ -80,7 +80,10 @@ def plan_for(session: SessionFiles, engine_version: str, request: ToolRequest) -
         if tool.artifact
         else None
     )
-    return Plan(request, tool, files, result_key(engine_version, request, files), shared)
+    # All of them have the same key as none named, and so must have the same answer: without damaged hosts.
+    are_chosen = len(files) < len(session.hosts)
+    key = result_key(engine_version, request, files)
+    return Plan(request, tool, files, key, shared, are_chosen)
 
 
 def answer_or_raise(result: OpenResult) -> OpenResult:
@@ -182,7 +185,7 @@ class ToolDataService:
             if error is None or error.code not in _FOR_LARGER:
                 return found
             close_pieces(found)
-        return self._results.open(asked.failure_key)
+        return self._results.open(asked.key_of_failures)
 
     def _is_there(self, asked: _Asked) -> bool:
         found = self._look(asked)
@@ -211,7 +214,11 @@ class ToolDataService:
 
         def tried() -> bool:
             """Whether the set is there, or somebody has just failed to make it: waiting gains nothing."""
-            return answered() or self._results.contains(shared) or self._artifacts.contains(shared)
+            return (
+                answered()
+                or self._results.contains(asked.missing_key)
+                or self._artifacts.contains(shared)
+            )
 
         def check_wait() -> None:
             work.check_wait()
@@ -250,22 +257,25 @@ class ToolDataService:
                 raise _ReplacedError from error
             # What a slow worker failed at, its successor may have made.
             if error.code in CACHEABLE and lease.confirm():
-                self._remember(asked.failure_key if asked.is_large else asked.plan.key, error)
+                self._remember(asked.key_of_failures, error)
             raise
         finally:
-            if shared and not is_passing and not self._artifacts.contains(shared):
-                self._remember_missing(shared, lease)
-            lease.release()
+            # Whatever goes wrong: a lease that is not given back is renewed for as long as this worker lives.
+            try:
+                if shared and not is_passing and not self._artifacts.contains(shared):
+                    self._remember_missing(asked, lease)
+            finally:
+                lease.release()
 
     def _remember(self, key: str, error: LoaderError) -> None:
         stored = StoredError(error.code.value, error.message, error.file)
         header = ResultHeader("application/json", 0, 0, error=stored)
         self._results.put(key, header, None, self._retention.error_seconds)
 
-    def _remember_missing(self, shared: str, lease: Lease) -> None:
+    def _remember_missing(self, asked: _Asked, lease: Lease) -> None:
         """Lets nobody queue for a set that can't be made, unless a successor is about to make it."""
         if lease.confirm():
-            self._remember(shared, _NO_ARTIFACT)
+            self._remember(asked.missing_key, _NO_ARTIFACT)
 
     def _keep(self, key: str, made: Made) -> None:
         seconds = self._retention.result_seconds if made.is_final else self._retention.error_seconds
@@ -282,9 +292,15 @@ class _Asked:
     is_large: bool
 
     @property
-    def failure_key(self) -> str:
-        """Where a worker with much memory remembers its failures."""
-        return failure_key(self.plan.key)
+    def key_of_failures(self) -> str:
+        """Where this worker remembers its failures; one with much memory has a place of its own."""
+        return failure_key(self.plan.key) if self.is_large else self.plan.key
+
+    @property
+    def missing_key(self) -> str:
+        """Where this worker remembers that the artifact set can't be made, likewise."""
+        shared = self.plan.artifact_key or ""
+        return failure_key(shared) if self.is_large else shared
 
 
 class _ReplacedError(Exception):

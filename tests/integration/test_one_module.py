@@ -32,7 +32,7 @@ def read(answer: Path) -> object:
 def plan(tool: str, **options: OptionValue) -> Plan:
     file = StoredFile("/x/h.xplane.pb", "h.xplane.pb", 1, "1")
     request = ToolRequest(("/x",), tool, None, options)
-    return Plan(request, TOOLS[tool], (HostFile("h", file),), KEY, KEY)
+    return Plan(request, TOOLS[tool], (HostFile("h", file),), KEY, KEY, are_chosen=True)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,17 @@ def test_of_chosen_hosts_the_one_at_fault_is_the_error(bench: Bench) -> None:
     assert (caught.value.code, caught.value.file) == (ErrorCode.MALFORMED, "b.xplane.pb")
 
 
+def test_to_choose_all_hosts_is_to_choose_none(bench: Bench) -> None:
+    """Both have one key, so a failure of the one would be the answer of the other."""
+    bench.write("b", b"bad")
+    service = bench.service(StandInEngine())
+    chosen = service.get(bench.request("trace_viewer@", hosts=("a", "b", "c")))
+    whole = service.get(bench.request("trace_viewer@"))
+    assert chosen.key == whole.key
+    assert read(chosen)[2] == read(whole)[2] == ["a", "c"]
+    assert chosen.result.header.warnings == ("2 of 3 hosts; b: ends too early",)
+
+
 def test_every_run_begins_in_a_directory_of_its_own(bench: Bench) -> None:
     """A child that a profile has taken over leaves nothing for the next."""
     seen: list[list[str]] = []

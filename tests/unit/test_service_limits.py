@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -128,3 +131,27 @@ def test_a_warning_is_short_and_names_the_host(bench: Bench) -> None:
     bench.write("d", b"whole")
     header = bench.service(StandInEngine()).get(bench.request()).result.header
     assert header.warnings == ("3 of 4 hosts; b: ends too early",)
+
+
+def test_an_artifact_set_that_a_small_worker_could_not_make_is_made_once_by_a_large_one(
+    bench: Bench,
+) -> None:
+    """What a worker with little memory remembers of its attempt lets nobody else make the set twice."""
+    bench.write("a", b"x" * MB)
+    bench.memory_bytes = 10 * MB
+    assert code_of(bench, StandInEngine()) is ErrorCode.NEEDS_LARGER_WORKER
+    bench.memory_bytes = 1000 * MB
+    engine = StandInEngine(gate=threading.Event())
+    large = bench.service(engine)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [
+            pool.submit(large.get, bench.request(tool), is_large=True)
+            for tool in ("hlo_stats", "op_profile")
+        ]
+        time.sleep(0.5)  # both have come as far as they can
+        begun = len(engine.jobs)
+        assert engine.gate is not None
+        engine.gate.set()
+        had_set = [read(answer.result(20))[4] for answer in waiting]
+    assert begun == 1
+    assert sorted(map(bool, had_set)) == [False, True]
