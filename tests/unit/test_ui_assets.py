@@ -66,7 +66,8 @@ def test_every_own_module_is_served_and_preloaded(assets: Assets) -> None:
         for path in OWN_FILES.rglob("*.js")
         if "vendor" not in path.parts
     }
-    entries = {"boot.js", "trace.js", "graph.js", "graphsvg.js", "charts/index.js"}
+    of_frames = {"trace.js", "graph.js", "graphsvg.js", "report.js"}
+    entries = {"boot.js", "charts/index.js"} | of_frames
     assert imported - entries == set(MODULES)
     assert all(assets.get(name) for name in imported)
 
