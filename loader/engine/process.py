@@ -36,6 +36,8 @@ class ZygoteProcess:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = tuple(command)
         self._lock = threading.Lock()
+        # Of its own: whoever waits for the zygote to listen must not keep others from hearing it.
+        self._sending = threading.Lock()
         self._jobs: dict[int, Future[ChildEnd]] = {}
         self._last_number = 0
         self._alive = True
@@ -108,7 +110,7 @@ class ZygoteProcess:
 
     def _send(self, line: bytes) -> None:
         try:
-            with self._lock:
+            with self._sending:
                 self._ours.sendall(line)
         except OSError:
             # The reading thread notices the same and fails all jobs.

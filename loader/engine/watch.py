@@ -18,6 +18,9 @@ from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Request
 from loader.engine.produced import ANSWER_FILE
 
 _LOG_BYTES = 4096
+_PIECE_BYTES = 1 << 16
+_MOST_PIECES = 16
+"""As much as a pipe can hold that a child has made as large as it may without privileges."""
 _SILENCE_SECONDS = 1.0
 """How long a child may live on after it closed its pipes."""
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -60,10 +63,14 @@ class Watched:
         return sorted(self._open)
 
     def drain(self, descriptor: int) -> bool:
-        """Reads what lies in one of its pipes; False when nothing can come any more."""
-        while True:
+        """Reads what lies in one of its pipes; False when nothing can come any more.
+
+        A child that says more than it can be read leaves some for the next time: it must not keep the zygote
+        from looking after the others.
+        """
+        for _ in range(_MOST_PIECES):
             try:
-                chunk = os.read(descriptor, 1 << 16)
+                chunk = os.read(descriptor, _PIECE_BYTES)
             except BlockingIOError:
                 return True
             if not chunk:
@@ -72,8 +79,9 @@ class Watched:
             # Of the report the beginning counts (more is no report at all), of the log the end.
             is_report = descriptor == self._report_fd
             self._said[descriptor] = keep[: REPORT_BYTES + 1] if is_report else keep[-_LOG_BYTES:]
-            if len(chunk) < 1 << 16:
-                return True
+            if len(chunk) < _PIECE_BYTES:
+                break
+        return True
 
     def close(self, descriptor: int) -> None:
         """Closes one of its pipes."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from loader.estimates import CHILD_BYTES, Estimates, Reading
 
 MB, GB = 10**6, 10**9
@@ -24,6 +26,24 @@ def test_many_small_hosts_are_not_refused_by_their_sum() -> None:
     """16 hosts of 4.8 MB took 0.75 GB: 20 times their bytes would be twice that."""
     estimate = Estimates().of(profile(*[4_800_000] * 16))
     assert estimate.low < 0.75 * GB < estimate.high
+
+
+def test_hosts_by_the_dozen_are_not_refused_by_their_sum() -> None:
+    """64 hosts of 2 MB took 0.59 GB, 4 times their bytes."""
+    estimate = Estimates().of(profile(*[1_960_000] * 64))
+    assert estimate.low < 0.59 * GB < estimate.high
+
+
+@pytest.mark.parametrize("tool", ["run_tools", "module_list"])
+def test_lists_need_as_much_as_the_largest_host(tool: str) -> None:
+    """16 hosts of 70 MB have tools, whatever can be made of them; one host of 8.3 MB took 79 MB."""
+    one, many = (
+        Estimates().of(profile(*[70 * MB] * hosts, tool=tool, events=(2_000_000,) * hosts))
+        for hosts in (1, 16)
+    )
+    assert one == many
+    assert one.high <= 1 * GB
+    assert Estimates().of(profile(8_300_000, tool=tool)).low < (79 - 42) * MB * 1.2
 
 
 def test_events_count_however_small_they_are() -> None:
