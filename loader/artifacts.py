@@ -3,7 +3,7 @@
 An artifact set is published whole or not at all, under a key that names engine, hosts and generations, and is
 never changed afterwards; the first one published stays until it proves useless. It is portable between
 workers (facts: engine.md), so that a fresh worker answers the next tool or zoom without the profile. It only
-saves work: no failure here may cost an answer.
+saves work: no failure of a store may cost an answer.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from loader.scratch_files import EXHAUSTED, disk_errors
 
 MANIFEST = "manifest.json"
 _NAME_TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
@@ -98,6 +100,10 @@ class ArtifactStore(Protocol):
             key: of the set.
             directory: where the files go.
             wants: whether a file is needed, by its name; the manifest names the others, too.
+
+        Raises:
+            LoaderError: INTERNAL or BUSY, the worker's own disk is full or it can't open more files. The
+                conversion could not go on anyway, and the set must not be taken for a damaged one.
         """
 
     def publish(
@@ -148,7 +154,11 @@ class DirectoryArtifacts:
 
     def contains(self, key: str) -> bool:
         """Whether the set is there."""
-        return self._read(self._directory / key) is not None
+        try:
+            return self._read(self._directory / key) is not None
+        except OSError as problem:
+            logger.warning("an artifact set could not be looked at: %s", problem)
+            return False
 
     def fetch(
         self, key: str, directory: Path, wants: Callable[[str], bool] = lambda _name: True
@@ -162,7 +172,8 @@ class DirectoryArtifacts:
             logger.warning("an artifact set could not be opened: %s", problem)
             return None
         try:
-            return self._take(descriptor, directory, wants)
+            with disk_errors():
+                return self._take(descriptor, directory, wants)
         finally:
             os.close(descriptor)
 
@@ -219,7 +230,11 @@ class DirectoryArtifacts:
     def _take(
         self, descriptor: int, directory: Path, wants: Callable[[str], bool]
     ) -> Manifest | None:
-        """Places the files of the set that the descriptor holds open."""
+        """Places the files of the set that the descriptor holds open.
+
+        Raises:
+            OSError: one of `EXHAUSTED`.
+        """
         # By its name the set could become another one meanwhile, and files of both would mix.
         folder = Path(f"/proc/self/fd/{descriptor}")
         manifest = self._read(folder)
@@ -235,18 +250,26 @@ class DirectoryArtifacts:
         except FileNotFoundError:
             logger.info("an artifact set was removed while it was read")
         except OSError as problem:
+            if problem.errno in EXHAUSTED:
+                raise
             logger.warning("an artifact set could not be read: %s", problem)
         for name, _ in wanted:
             (directory / name).unlink(missing_ok=True)
         return None
 
     def _read(self, folder: Path) -> Manifest | None:
-        """The manifest of the whole set in a folder."""
+        """The manifest of the whole set in a folder.
+
+        Raises:
+            OSError: one of `EXHAUSTED`.
+        """
         try:
             manifest = Manifest.from_json((folder / MANIFEST).read_bytes())
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as problem:
+            if isinstance(problem, OSError) and problem.errno in EXHAUSTED:
+                raise
             logger.warning("a damaged artifact set is ignored: %s", problem)
             return None
         return manifest if whole(folder, manifest.files) else None
@@ -272,6 +295,9 @@ class DirectoryArtifacts:
             total = needed + sum(size for _, size, _ in sets)
             if total <= self._max_bytes:
                 return True
+            self._remove_old_drafts()
+            sets = self._sets()
+            total = needed + sum(size for _, size, _ in sets)
             for _, size, folder in sorted(sets):
                 if total <= self._max_bytes * 0.9:
                     break

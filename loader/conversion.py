@@ -48,7 +48,7 @@ class Workspace(Protocol):
 
         Args:
             files: what to fetch.
-            wrote: told of every so many bytes that have come, from any thread.
+            wrote: told of every so many bytes that have come, from any thread; what it raises ends that.
         """
 
     def job_directory(self) -> AbstractContextManager[Path]:
@@ -198,7 +198,7 @@ class Converter:
     ) -> Program | None:
         """Makes the answer without the hosts at fault; None when it failed and more of them were found."""
         usable = gather(
-            self._intake,
+            self._room.bounded(self._intake),
             files,
             task.directory,
             culprits.found,
@@ -235,7 +235,7 @@ class Converter:
         """The hosts with their files on this disk."""
         files, reporter = task.plan.files, task.work.reporter
         reporter.show(Phase.DOWNLOAD, total_bytes=sum(task.plan.profile_sizes))
-        with self._workspace.fetch([entry.file for entry in files], reporter.add) as paths:
+        with self._workspace.fetch([entry.file for entry in files], task.after_each) as paths:
             task.work.check()
             yield list(zip(files, paths, strict=True))
 

@@ -26,6 +26,8 @@ from loader.errors import ErrorCode, LoaderError
 from loader.storage.gcs_errors import FAILURES
 
 _TIMEOUT_SECONDS = 60
+_PARALLEL = 4
+"""Files of a set on their way at once: a trace has three for each host, and somebody waits for all."""
 _READINGS = 1000
 """Most manifests whose last reading is remembered; more than there are jobs at a time."""
 logger = logging.getLogger(__name__)
@@ -107,7 +109,7 @@ class GcsArtifacts:
             blob.download_to_filename(str(directory / name), timeout=_TIMEOUT_SECONDS)
 
         try:
-            with ThreadPoolExecutor(4) as pool:
+            with ThreadPoolExecutor(_PARALLEL) as pool:
                 list(pool.map(one, names))
         except BaseException:
             for name in names:
@@ -119,10 +121,14 @@ class GcsArtifacts:
     ) -> None:
         """Uploads the files, then the manifest unless there is one."""
         folder = uuid.uuid4().hex
+
+        def one(path: Path) -> None:
+            blob = self._blob(key, f"{folder}/{path.name}")
+            blob.upload_from_filename(str(path), timeout=_TIMEOUT_SECONDS)
+
         try:
-            for path in files:
-                blob = self._blob(key, f"{folder}/{path.name}")
-                blob.upload_from_filename(str(path), timeout=_TIMEOUT_SECONDS)
+            with ThreadPoolExecutor(_PARALLEL) as pool:
+                list(pool.map(one, files))
             self._blob(key, MANIFEST).upload_from_string(
                 f"{folder}\n{Manifest.of(files, hosts, warnings).to_json()}",
                 if_generation_match=0,

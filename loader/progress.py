@@ -121,7 +121,10 @@ class DirectoryProgress:
 
     def clear(self, key: str) -> None:
         """See `ProgressBoard.clear`."""
-        self._path(key).unlink(missing_ok=True)
+        try:
+            self._path(key).unlink(missing_ok=True)
+        except OSError as problem:
+            logger.info("progress could not be cleared: %s", problem)
 
     def read(self, key: str) -> Progress | None:
         """See `ProgressBoard.read`."""

@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -167,22 +168,31 @@ class DirectoryResults:
         """The answer under the key, or None when there is none or its time is over."""
         path = self._path(key)
         try:
-            source = path.open("rb")
+            with ExitStack() as unless_found:
+                source = unless_found.enter_context(path.open("rb"))
+                header = self._read_header(source)
+                if header is None:
+                    path.unlink(missing_ok=True)
+                    return None
+                now = self._clock()
+                os.utime(source.fileno(), (now, now))
+                unless_found.pop_all()
+                return OpenResult(header, FilePieces(source))
         except FileNotFoundError:
             return None
+        except OSError as problem:
+            logger.warning("a result could not be read: %s", problem)
+            return None
+
+    def _read_header(self, source: BinaryIO) -> ResultHeader | None:
+        """The header of a value, unless it is damaged or its time is over."""
         try:
             (expires,) = struct.unpack(">d", source.read(8))
             header = read_header(source)
-            complete = os.fstat(source.fileno()).st_size == source.tell() + header.size
         except (ValueError, struct.error):
-            complete, expires = False, 0.0
-        if not complete or expires < self._clock():
-            source.close()
-            path.unlink(missing_ok=True)
             return None
-        now = self._clock()
-        os.utime(source.fileno(), (now, now))
-        return OpenResult(header, FilePieces(source))
+        is_complete = os.fstat(source.fileno()).st_size == source.tell() + header.size
+        return header if is_complete and expires >= self._clock() else None
 
     def contains(self, key: str) -> bool:
         """Whether there is an answer under the key."""

@@ -6,11 +6,15 @@ and admits nothing itself.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from loader.admission import Admission
 from loader.engine.base import Limits
 from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
+from loader.inspect_result import Inspection
 from loader.plan import Plan
-from loader.profiles import Usable
+from loader.profiles import Intake, Usable
+from loader.storage.base import StoredFile
 from loader.tools import HEALTH
 
 PROFILE, ARTIFACT = "profile", "artifact"
@@ -64,6 +68,27 @@ class Room:
     def for_set(self, plan: Plan, usable: Usable) -> int:
         """Bytes for an artifact set that was fetched."""
         return self._estimates.of(_reading(plan.request.tool, ARTIFACT, usable)).high
+
+    def bounded(self, intake: Intake) -> Intake:
+        """An intake that unpacks no more profiles of one conversion than could be converted.
+
+        Their sizes on the store say little of compressed ones, so only this keeps many small files from
+        filling the disk before their sizes are known. It raises NEEDS_LARGER_WORKER.
+        """
+        unpacked = 0
+
+        def take_in(path: Path, file: StoredFile, target: Path) -> Inspection:
+            nonlocal unpacked
+            found = intake(path, file, target)
+            unpacked += max(found.size - file.size, 0)
+            if unpacked > self.memory_bytes:
+                raise self._admission.refuse(
+                    f"Unpacked, the chosen profiles have more than {_size(self.memory_bytes)}, the memory "
+                    "that this worker may use. Choose fewer hosts, or ask for a worker with more memory."
+                )
+            return found
+
+        return take_in
 
     def learn(self, tool: str, source: str, usable: Usable, peak_bytes: int) -> None:
         """Takes in what a conversion needed at most."""

@@ -88,7 +88,7 @@ class Scratch:
 
         Args:
             files: what to fetch.
-            wrote: told of every so many bytes that are there, from any thread.
+            wrote: told of every so many bytes that are there, from any thread; what it raises ends the fetch.
 
         Raises:
             LoaderError: TOO_LARGE when they are too many or can never fit, BUSY when they don't fit
@@ -153,9 +153,9 @@ class Scratch:
         """Pins the files and downloads what is missing; all or none."""
         with disk_errors():
             pin, missing = self._pin(wanted)
-        wrote(sum(file.size for key, file in wanted.items() if key not in missing))
         tasks: list[Future[None]] = []
         try:
+            wrote(sum(file.size for key, file in wanted.items() if key not in missing))
             for key in missing:
                 tasks.append(self._pool.submit(self._download, key, wanted[key], wrote))
             wait(tasks)

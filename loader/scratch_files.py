@@ -21,6 +21,8 @@ from loader.errors import ErrorCode, LoaderError
 _log = logging.getLogger(__name__)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})
+EXHAUSTED = _FULL | _TOO_MANY_OPEN
+"""Errors that say nothing of the file at hand, but that this worker is short of something."""
 
 
 @contextmanager

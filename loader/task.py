@@ -39,7 +39,7 @@ class Task:
     is_trial: bool = False
 
     def after_each(self, size: int) -> None:
-        """A file of so many bytes was looked at.
+        """So many bytes were fetched or looked at; from any thread.
 
         Raises:
             LoaderError: CANCELLED.

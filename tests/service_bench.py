@@ -22,6 +22,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.inspect_result import Inspection
 from loader.keys import ToolRequest
 from loader.leases import Leases, ProcessLeases
+from loader.profiles import Intake
 from loader.progress import DirectoryProgress
 from loader.results import DirectoryResults, ResultStore
 from loader.scratch import Scratch
@@ -86,6 +87,7 @@ class Bench:
     seconds: float = 600.0
     files: CountingStorage = field(default_factory=CountingStorage)
     now: float = 1_000_000.0
+    intake: Intake = field(default_factory=lambda: intake)
 
     def results(self) -> DirectoryResults:
         return DirectoryResults(self.folder / "results", 1 << 20, lambda: self.now)
@@ -105,7 +107,7 @@ class Bench:
             engine=engine,
             workspace=Scratch(self.folder / scratch, 1 << 20, self.files),
             artifacts=artifacts,
-            intake=intake,
+            intake=self.intake,
             limits=Limits(seconds=self.seconds),
             admission=Admission(self.slots, self.memory_bytes, self.seconds),
             record=self.records.append,

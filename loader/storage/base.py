@@ -62,7 +62,8 @@ class Storage(Protocol):
         Args:
             file: as listed.
             destination: where to.
-            wrote: told of every so many bytes that were written, from any thread.
+            wrote: told of every so many bytes that were written, from any thread; what it raises ends the
+                download.
 
         Raises:
             LoaderError: SOURCE_CHANGED when this generation is gone, and those of `list_files`.

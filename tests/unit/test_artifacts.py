@@ -1,5 +1,6 @@
 """Artifact sets: whole or absent, the first one stays, and never a file outside its set."""
 
+import errno
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loader.artifacts import MANIFEST, DirectoryArtifacts, Manifest
+from loader.errors import ErrorCode, LoaderError
 
 KEY, OTHER = "0a" * 32, "0b" * 32
 HOSTS = ["a"]
@@ -226,6 +228,34 @@ def test_drafts_of_killed_processes_go_at_the_next_start_and_young_ones_stay(
     os.utime(old, (two_hours_ago, two_hours_ago))
     DirectoryArtifacts(folder, 1 << 20)
     assert list(folder.iterdir()) == [young]
+
+
+def test_drafts_of_killed_processes_make_room_for_sets(tmp_path: Path, files: list[Path]) -> None:
+    store = DirectoryArtifacts(tmp_path / "artifacts", 10_000)
+    draft = tmp_path / "artifacts" / ".0123.draft"
+    draft.mkdir()
+    (draft / "half").write_bytes(bytes(9_000))
+    os.utime(draft, (time.time() - 7200,) * 2)
+    store.publish(KEY, files, HOSTS, [])
+    assert store.contains(KEY)
+    assert not draft.exists()
+
+
+def test_a_full_disk_of_the_worker_says_nothing_of_a_set(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error at once: who took it for a damaged set would discard a good one."""
+    store.publish(KEY, files, HOSTS, [])
+
+    def full(source: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    monkeypatch.setattr("loader.artifacts.place", full)
+    with pytest.raises(LoaderError) as caught:
+        fetch(store, tmp_path)
+    assert caught.value.code is ErrorCode.INTERNAL
+    assert caught.value.message.startswith("The scratch disk is full")
+    assert store.contains(KEY)
 
 
 def test_old_sets_make_room_but_never_the_newest(tmp_path: Path, files: list[Path]) -> None:

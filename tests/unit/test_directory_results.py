@@ -57,6 +57,12 @@ def test_an_error_is_kept_as_an_error(store: ResultStore) -> None:
     assert found.header.error.as_error().file == "vm.xplane.pb"
 
 
+def test_a_value_that_cannot_be_read_is_absent(store: ResultStore, tmp_path: Path) -> None:
+    (tmp_path / "results" / KEY[:2] / KEY).mkdir(parents=True)
+    assert store.open(KEY) is None
+    assert not store.contains(KEY)
+
+
 def test_a_value_ends_with_its_time(tmp_path: Path) -> None:
     now = [1000.0]
     store = DirectoryResults(tmp_path / "results", 1 << 20, clock=lambda: now[0])

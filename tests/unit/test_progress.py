@@ -82,6 +82,13 @@ def test_a_full_disk_costs_no_answer(tmp_path: Path) -> None:
     assert board.read(KEY) is None
 
 
+def test_an_entry_that_cannot_be_cleared_costs_no_answer(tmp_path: Path) -> None:
+    board = DirectoryProgress(tmp_path / "board")
+    (tmp_path / "board" / KEY).mkdir()
+    board.clear(KEY)
+    assert board.read(KEY) is None
+
+
 def test_short_work_posts_nothing() -> None:
     board = Board()
     with Reporter(board, KEY) as reporter:

@@ -174,6 +174,23 @@ def test_no_pin_is_left_when_a_download_cannot_be_started(scratch: Scratch, make
     assert open_descriptors() == before
 
 
+def test_no_pin_is_left_when_nobody_wants_what_is_there(
+    scratch: Scratch, make: Sources, tmp_path: Path
+) -> None:
+    file = make("one")
+    with scratch.fetch([file]):
+        pass
+
+    def not_wanted(_count: int) -> None:
+        raise LoaderError(ErrorCode.CANCELLED, "not wanted any more")
+
+    before = open_descriptors()
+    with pytest.raises(LoaderError), scratch.fetch([file], not_wanted):
+        pytest.fail("it was fetched")
+    assert list((tmp_path / "scratch" / "pins").iterdir()) == []
+    assert open_descriptors() == before
+
+
 def test_a_job_directory_is_private_new_and_removed(scratch: Scratch) -> None:
     with scratch.job_directory() as first, scratch.job_directory() as second:
         assert first != second

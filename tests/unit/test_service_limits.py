@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
+from loader.inspect_result import Inspection
+from loader.storage.base import StoredFile
 from loader.tools import HEALTH
-from tests.service_bench import Bench, StandInEngine, make_bench, read
+from tests.service_bench import Bench, StandInEngine, intake, make_bench, read
 
 MB = 10**6
 
@@ -131,6 +134,25 @@ def test_a_warning_is_short_and_names_the_host(bench: Bench) -> None:
     bench.write("d", b"whole")
     header = bench.service(StandInEngine()).get(bench.request()).result.header
     assert header.warnings == ("3 of 4 hosts; b: ends too early",)
+
+
+def test_compressed_profiles_are_unpacked_only_until_they_are_too_much(bench: Bench) -> None:
+    """Each of three becomes 300 KB, and 500 KB are the memory of the worker."""
+    bench.write("c", b"third")
+    bench.memory_bytes = 500_000
+    unpacked: list[str] = []
+
+    def unpack(path: Path, file: StoredFile, target: Path) -> Inspection:
+        unpacked.append(file.name)
+        return replace(intake(path, file, target), size=300_000)
+
+    bench.intake = unpack
+    with pytest.raises(
+        LoaderError, match="Unpacked, the chosen profiles have more than 0 MB"
+    ) as caught:
+        bench.service(StandInEngine()).get(bench.request("run_tools"))
+    assert caught.value.code is ErrorCode.NEEDS_LARGER_WORKER
+    assert unpacked == ["a.xplane.pb", "b.xplane.pb"]
 
 
 def test_an_artifact_set_that_a_small_worker_could_not_make_is_made_once_by_a_large_one(

@@ -12,7 +12,9 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.service import Answered, ToolDataService
+from loader.storage.base import StoredFile
 from loader.turns import Urgency
+from tests.scratch_parts import left_behind
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 
 PREWARM = Urgency.PREWARM
@@ -56,6 +58,25 @@ def test_work_ahead_of_time_ends_when_it_is_cancelled(
     assert engine.gate is not None
     engine.gate.set()
     assert read(service.get(bench.request()))[1] == "hlo_stats"
+
+
+def test_a_download_ends_when_it_is_cancelled(bench: Bench, pool: ThreadPoolExecutor) -> None:
+    engine = StandInEngine()
+    service, cancelled, going_on = bench.service(engine), threading.Event(), threading.Event()
+
+    def wait(file: StoredFile, path: Path) -> None:
+        assert going_on.wait(20)
+
+    bench.files.before = wait
+    ahead = pool.submit(service.get, bench.request(), PREWARM, cancelled)
+    until(lambda: bool(bench.files.downloads))
+    cancelled.set()
+    going_on.set()
+    assert code_of(ahead) is ErrorCode.CANCELLED
+    assert engine.jobs == []
+    scratch = bench.folder / "scratch"
+    until(lambda: not left_behind(scratch))
+    assert list((scratch / "files").iterdir()) == []
 
 
 def test_a_person_who_joins_gets_it_though_it_is_cancelled(
