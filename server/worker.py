@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -21,12 +20,12 @@ from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
 from loader.inspect_limits import InspectionLimits
-from loader.intake import take_in
 from loader.leases import Leases, ProcessLeases
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redis_leases import RedisLeases
 from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
+from loader.remembered_intake import RememberedIntake
 from loader.results import DirectoryResults, ResultStore, TieredResults
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
@@ -158,7 +157,7 @@ def _build_converter(
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
-        intake=partial(take_in, limits=_inspection_limits(settings)),
+        intake=RememberedIntake(_inspection_limits(settings)),
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         admission=admission,
         record=metrics.record_conversion,
