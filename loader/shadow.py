@@ -75,24 +75,35 @@ class ShadowComparisons:
         self._thread: threading.Thread | None = None
 
     def offer(self, job: Job, converted: Converted, limits: Limits) -> None:
-        """Makes one of many answers again, once this has returned. Takes as long as copying the answer."""
+        """Makes one of many answers again, once this has returned. Takes as long as copying the answer.
+
+        Whatever keeps it from that is counted, and costs the answer nothing.
+        """
         is_chosen = random.random() < self._fraction  # noqa: S311 - a sample, no secret
         if not is_chosen or self._closing.is_set() or not self._free.acquire(blocking=False):
             return
         with ExitStack() as stack:
             stack.callback(self._free.release)
             try:
-                answer, directory = self._keep(stack, job, converted)
-            except OSError as problem:
-                logger.warning("an answer of xprof-rs was not compared: %s", problem.strerror)
+                self._begin(stack, job, converted, limits)
+            except (LoaderError, OSError, RuntimeError) as problem:  # no space, no thread
+                logger.warning("an answer of xprof-rs was not compared: %s", problem)
                 self._record(job.tool, FAILED)
-                return
-            copy = replace(job, directory=directory)
-            kept = stack.pop_all()
-            self._thread = threading.Thread(
-                target=self._run, args=(kept, copy, answer, limits), name="shadow", daemon=True
-            )
-            self._thread.start()
+
+    def _begin(self, stack: ExitStack, job: Job, converted: Converted, limits: Limits) -> None:
+        """Starts the thread, which from then on has what the stack holds."""
+        answer, directory = self._keep(stack, job, converted)
+        copy = replace(job, directory=directory)
+        kept = stack.pop_all()
+        thread = threading.Thread(
+            target=self._run, args=(kept, copy, answer, limits), name="shadow", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:
+            kept.close()
+            raise
+        self._thread = thread
 
     def _keep(self, stack: ExitStack, job: Job, converted: Converted) -> tuple[Path, Path]:
         """A copy of the answer, and a directory with the job's profiles, which nobody changes any more."""
