@@ -78,7 +78,8 @@ def _named(file: StoredFile) -> Iterator[None]:
     try:
         yield
     except CutOffError as error:
-        if file.modified is None or time.time() - file.modified > UPLOAD_SECONDS:
+        # A time in the future says nothing: such a file would be an upload for ever.
+        if file.modified is None or abs(time.time() - file.modified) > UPLOAD_SECONDS:
             raise LoaderError(error.code, error.message, file.name) from error
         incomplete = still_uploading(error)
         raise LoaderError(incomplete.code, incomplete.message, file.name) from error

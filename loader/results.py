@@ -208,13 +208,12 @@ class DirectoryResults:
             return
         try:
             written = self._write(self._path(key), header, body, ttl_seconds)
+            with self._lock:
+                self._bytes += written
+                if self._bytes > self._max_bytes:
+                    self._make_room()
         except OSError as problem:
             logger.error("a result could not be kept: %s", problem)
-            return
-        with self._lock:
-            self._bytes += written
-            if self._bytes > self._max_bytes:
-                self._make_room()
 
     def _holds_answer(self, key: str) -> bool:
         found = self.open(key)
