@@ -182,8 +182,8 @@ class Converter:
         A host that the engine fails on is left out like one that the inspection refuses, within the time of
         one conversion.
         """
-        ends = time.monotonic() + task.limits.seconds
         with self._downloaded(task) as files:
+            ends = time.monotonic() + task.limits.seconds
             paths = {entry.host: (entry, path) for entry, path in files}
             culprits = Culprits(lambda host: self._try_alone(task, paths[host], ends))
             task.work.reporter.show(Phase.INSPECT, total_bytes=sum(task.plan.profile_sizes))
