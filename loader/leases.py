@@ -26,6 +26,10 @@ class Lease(Protocol):
     def is_lost(self) -> bool:
         """Whether another is known to have taken over; costs nothing."""
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a person is known to wait for the work in another process; costs nothing."""
+
     def confirm(self) -> bool:
         """Asks now whether nobody has taken over."""
 
@@ -46,6 +50,9 @@ class Leases(Protocol):
             done: asked while waiting.
             check_wait: called often while waiting; what it raises ends the waiting.
         """
+
+    def want(self, name: str) -> None:
+        """Tells a holder in another process that a person waits now; to be repeated every few seconds."""
 
 
 def unless_done(lease: Lease, done: Callable[[], bool]) -> Lease | None:
@@ -77,6 +84,9 @@ class ProcessLeases:
             check_wait()
         return unless_done(_ProcessLease(next(self._tokens), lambda: self._release(name)), done)
 
+    def want(self, name: str) -> None:
+        """See `Leases.want`: there is no other process."""
+
     def _take(self, name: str) -> bool:
         """Whether the lease is the caller's now; waits a moment for it."""
         with self._changed:
@@ -97,6 +107,7 @@ class _ProcessLease:
     """Never lost: it ends with its process."""
 
     is_lost = False
+    is_wanted = False
 
     def __init__(self, token: int, release: Callable[[], None]) -> None:
         self.token = token

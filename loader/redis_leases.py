@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from enum import IntEnum
 from uuid import uuid4
 
 import redis
@@ -23,7 +24,7 @@ _FENCE_SECONDS = 24 * 3600
 """How long the last token is known: longer than any conversion may take."""
 _FIRST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 0.5
-_LEASE, _FENCE = "xprof-hub:lease:", "xprof-hub:fence:"
+_LEASE, _FENCE, _WANTED = "xprof-hub:lease:", "xprof-hub:fence:", "xprof-hub:wanted:"
 
 _TAKE = """
 if redis.call('exists', KEYS[1]) == 1 then return false end
@@ -44,7 +45,7 @@ local last = redis.call('get', KEYS[2])
 if last and tonumber(last) > tonumber(ARGV[4]) then return 0 end
 redis.call('set', KEYS[2], ARGV[4], 'ex', ARGV[3])
 redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
-return 1
+return 1 + redis.call('exists', KEYS[3])
 """
 """Prolongs a lease, also one that has ended, as long as nobody has had it since. An older token than one's
 own is what a replica knows that took over before it had heard of the newer one."""
@@ -54,10 +55,20 @@ return 0
 """
 
 
+class Standing(IntEnum):
+    """What a holder learns when it renews its lease."""
+
+    LOST = 0
+    HELD = 1
+    WANTED = 2
+    """Held, and a person waits for the work."""
+
+
 class RedisLeases:
     """Leases among all workers, and among the threads of this one even while Redis is gone."""
 
     def __init__(self, client: redis.Redis, guard: RedisGuard) -> None:
+        self._client = client
         self._guard = guard
         self._here = ProcessLeases()
         self._take = client.register_script(_TAKE)
@@ -108,19 +119,29 @@ class RedisLeases:
         token = self._take(keys=[_LEASE + name, _FENCE + name], args=arguments)
         return None if token is None else int(token)
 
-    def renew(self, name: str, holder: str, token: int) -> bool:
-        """Prolongs a lease; False when another has had it since. Without Redis nobody can have."""
+    def want(self, name: str) -> None:
+        """See `Leases.want`; ends by itself like a lease."""
+        if self._guard.is_paused:
+            return
+        try:
+            self._client.set(_WANTED + name, 1, px=int(LEASE_SECONDS * 1000))
+        except redis.RedisError as problem:
+            self._guard.record(problem)
+
+    def renew(self, name: str, holder: str, token: int) -> Standing:
+        """Prolongs a lease, unless another has had it since. Without Redis nobody can have."""
         arguments: list[str | int] = [
             holder,
             int(LEASE_SECONDS * 1000),
             _FENCE_SECONDS,
             token,
         ]
+        keys = [_LEASE + name, _FENCE + name, _WANTED + name]
         try:
-            return bool(self._renew(keys=[_LEASE + name, _FENCE + name], args=arguments))
+            return Standing(int(self._renew(keys=keys, args=arguments)))
         except redis.RedisError as problem:
             self._guard.record(problem)
-            return True
+            return Standing.HELD
 
     def delete(self, name: str, holder: str) -> None:
         """Ends a lease that is still its holder's."""
@@ -142,6 +163,7 @@ class _RedisLease:
         self._holder = holder
         self._inner = inner
         self._lost = threading.Event()
+        self._wanted = threading.Event()
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
         self._thread.start()
@@ -151,11 +173,21 @@ class _RedisLease:
         """See `Lease.is_lost`; known within two seconds."""
         return self._lost.is_set()
 
+    @property
+    def is_wanted(self) -> bool:
+        """See `Lease.is_wanted`; known within two seconds."""
+        return self._wanted.is_set()
+
     def confirm(self) -> bool:
         """See `Lease.confirm`."""
-        if not self._lost.is_set() and not self._leases.renew(self._name, self._holder, self.token):
+        if self._lost.is_set():
+            return False
+        standing = self._leases.renew(self._name, self._holder, self.token)
+        if standing is Standing.LOST:
             self._lost.set()
-        return not self._lost.is_set()
+        elif standing is Standing.WANTED:
+            self._wanted.set()
+        return standing is not Standing.LOST
 
     def _keep(self) -> None:
         while not self._released.wait(_RENEW_SECONDS) and self.confirm():

@@ -220,23 +220,30 @@ class ToolDataService:
                 or self._artifacts.contains(shared)
             )
 
-        def check_wait() -> None:
-            work.check_wait()
-            if work.urgency is Urgency.PERSON:
-                self._flights.promote(shared)
-
         if shared and not tried():
             work.reporter.follow(shared)
-            lease = self._leases.acquire(shared, tried, check_wait)
+            lease = self._leases.acquire(shared, tried, partial(self._check_wait, work, shared))
             if lease is not None:
                 work.reporter.also_under(shared)
                 with self._flights.also_as(shared, work.flight):
                     self._make(asked, work, lease, shared)
                 return
         work.reporter.follow(plan.key)
-        lease = self._leases.acquire(plan.key, answered, work.check_wait)
+        check_wait = partial(self._check_wait, work, plan.key)
+        lease = self._leases.acquire(plan.key, answered, check_wait)
         if lease is not None:
             self._make(asked, work, lease)
+
+    def _check_wait(self, work: Work, name: str) -> None:
+        """While waiting for a lease; when a person does, whoever holds it works for a person, wherever it is.
+
+        Raises:
+            LoaderError: as `Work.check_wait`.
+        """
+        work.check_wait()
+        if work.urgency is Urgency.PERSON:
+            self._flights.promote(name)
+            self._leases.want(name)
 
     def _make(self, asked: _Asked, work: Work, lease: Lease, shared: str = "") -> None:
         """Has the answer made here; remembers a failure that lies in the profile itself.

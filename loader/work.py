@@ -133,6 +133,7 @@ class Work:
     @property
     def urgency(self) -> Urgency:
         """For whom it is; may become more urgent."""
+        self._heed_others()
         return self.flight.urgency
 
     @property
@@ -142,6 +143,7 @@ class Work:
 
     def is_set(self) -> bool:
         """Whether to stop: nobody wants it, or another worker does it (see `StopSignal`)."""
+        self._heed_others()
         return self.flight.is_cancelled or self.is_lost
 
     def check(self) -> None:
@@ -168,6 +170,11 @@ class Work:
     def may_undo(self) -> bool:
         """Whether nobody has taken over, asked now: else what is there may be better than ours."""
         return self.lease is None or self.lease.confirm()
+
+    def _heed_others(self) -> None:
+        """Work that a person waits for in another worker is a person's here, too."""
+        if self.lease is not None and self.lease.is_wanted:
+            self.flight.promote()
 
     def show_waiting(self, ahead: int) -> None:
         """Others convert first."""

@@ -75,6 +75,21 @@ def test_a_replica_that_missed_the_last_token_takes_no_lease_away(
     lease.release()
 
 
+def test_a_holder_learns_that_a_person_waits_elsewhere(client: redis.Redis, key: str) -> None:
+    lease = leases(client).acquire(key, lambda: False)
+    assert lease is not None
+    leases(client).want(key[::-1])
+    assert lease.confirm()
+    assert not lease.is_wanted
+    leases(client).want(key)
+    end = time.monotonic() + 10
+    while not lease.is_wanted:  # it asks by itself
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    lease.release()
+    assert 0 < client.pttl(f"xprof-hub:wanted:{key}") <= LEASE_SECONDS * 1000
+
+
 def test_a_lease_of_another_is_never_released(client: redis.Redis, key: str) -> None:
     lease = leases(client).acquire(key, lambda: False)
     assert lease is not None
