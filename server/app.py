@@ -28,6 +28,7 @@ from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
 from server.prewarm import Prewarmer, PrewarmRules
+from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.routes import (
     links,
@@ -93,6 +94,7 @@ def build_services(settings: Settings) -> Services:
         engine_version=version,
         database=database,
         storage=open_storage(settings.storage_roots),
+        listings=RecentListings(),
         results=results,
         progress=progress,
         workers=workers,
@@ -156,7 +158,9 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
     """Outermost last: the prefix is taken off first, then slashes are collapsed, then all is observed."""
     settings = services.settings
     app.add_middleware(SecurityHeaders, is_tls=settings.base_url.startswith("https://"))
-    app.add_middleware(Observe, metrics=services.metrics, quiet=QUIET_PATHS)
+    app.add_middleware(
+        Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *xprof_progress.QUIET_ROUTES)
+    )
     app.add_middleware(CollapseSlashes)
     app.add_middleware(
         PathPrefix, prefix=settings.path_prefix, always=QUIET_PATHS, private=(METRICS_PATH,)

@@ -123,11 +123,18 @@ def repeated_hosts(captures: Sequence[Capture]) -> dict[str, list[str]]:
     return {host: sessions for host, sessions in found.items() if len(sessions) > 1}
 
 
-def are_worth_reading(first: Capture, second: Capture) -> bool:
-    """Whether two sessions may be one capture, by their hosts and their folders' names."""
-    if repeated_hosts((first, second)):
-        return False
-    return _are_near(first, second, LOOK_APART) is not False
+def worth_reading(captures: Sequence[Capture]) -> list[Capture]:
+    """Those that may be of one capture with another one, by their hosts and their folders' names.
+
+    The sessions of a run usually have the same hosts, hundreds of them, so names are compared last, by set.
+    """
+    hosts = {capture.session: frozenset(capture.hosts) for capture in captures}
+
+    def may_be_one(first: Capture, second: Capture) -> bool:
+        is_far = _are_near(first, second, LOOK_APART) is False
+        return not is_far and hosts[first.session].isdisjoint(second.hosts)
+
+    return [one for one in captures if any(may_be_one(one, other) for other in captures)]
 
 
 def are_one_capture(first: Capture, second: Capture) -> bool:
@@ -141,17 +148,18 @@ def are_one_capture(first: Capture, second: Capture) -> bool:
 
 def find_offers(captures: Iterable[Capture]) -> list[MergeOffer]:
     """Groups of sessions that can be merged, the earliest first; a session is in one group at most."""
-    groups: list[list[Capture]] = []
+    groups: list[tuple[list[Capture], set[str]]] = []
     for capture in sorted(captures, key=_order):
-        for group in groups:
-            if not repeated_hosts((*group, capture)) and all(
+        for group, taken in groups:
+            if taken.isdisjoint(capture.hosts) and all(
                 are_one_capture(member, capture) for member in group
             ):
                 group.append(capture)
+                taken.update(capture.hosts)
                 break
         else:
-            groups.append([capture])
-    return [offer_of(group) for group in groups if len(group) > 1]
+            groups.append(([capture], set(capture.hosts)))
+    return [offer_of(group) for group, _ in groups if len(group) > 1]
 
 
 def strangers(captures: Sequence[Capture]) -> tuple[Capture, Capture] | None:

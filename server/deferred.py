@@ -27,7 +27,7 @@ class Deferred:
     """The answers of one front end that are being made for nobody who is connected. Lives in one event loop.
 
     Args:
-        most: answers at once; more are refused.
+        most: answers at once; more are refused. Ends that nobody came back for make room.
         clock: seconds that only grow.
     """
 
@@ -52,9 +52,11 @@ class Deferred:
         Raises:
             LoaderError: why it can't be made; told once. BUSY when too many are being made.
         """
-        self._forget_old()
+        self._forget(self._clock() - _KEPT_SECONDS)
         work = self._works.get(key)
         if work is None:
+            if len(self._works) >= self._most:
+                self._forget(self._clock())
             if len(self._works) >= self._most:
                 raise LoaderError(
                     ErrorCode.BUSY,
@@ -64,7 +66,8 @@ class Deferred:
         done, _ = await asyncio.wait({work.task}, timeout=patience)
         if not done:
             return False
-        self._works.pop(key, None)
+        if self._works.get(key) is work:  # else another caller was told, and it was begun anew
+            del self._works[key]
         work.task.result()
         return True
 
@@ -92,10 +95,10 @@ class Deferred:
         work.task.add_done_callback(note_end)
         return work
 
-    def _forget_old(self) -> None:
-        horizon = self._clock() - _KEPT_SECONDS
+    def _forget(self, until: float) -> None:
+        """Forgets what ended up to a time."""
         old = [
-            k for k, work in self._works.items() if work.ended is not None and work.ended < horizon
+            k for k, work in self._works.items() if work.ended is not None and work.ended <= until
         ]
         for key in old:
             del self._works[key]

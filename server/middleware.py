@@ -104,7 +104,10 @@ class SecurityHeaders:
 
 
 class Observe:
-    """Counts requests and writes one line for each, with the route and without query or token."""
+    """Counts requests and writes one line for each, with the route and without query or token.
+
+    Of the routes in `quiet` (by their templates) only failures get a line.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, quiet: Iterable[str]) -> None:
         self._app = app
@@ -135,7 +138,7 @@ class Observe:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")
         self._metrics.requests.labels(route, str(status)).inc()
-        if scope["path"] in self._quiet and status < 400:
+        if route in self._quiet and status < 400:
             return
         logger.info(
             "request",

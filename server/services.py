@@ -14,6 +14,7 @@ from loader.storage.base import Storage
 from server.deferred import Deferred
 from server.metrics import Metrics
 from server.prewarm import Prewarmer
+from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.settings import Settings
 from server.ui.assets import Assets
@@ -40,6 +41,7 @@ class Services:
     engine_version: str
     database: Database
     storage: Storage
+    listings: RecentListings
     results: ResultStore
     progress: ProgressBoard
     workers: Workers

@@ -24,8 +24,9 @@ class HostNote(ApiModel):
 class SessionStatus(ApiModel):
     """How a session is, for its page."""
 
-    state: Literal["ok", "problem", "incomplete"]
-    """`incomplete`: hosts are still to come, or a file is still being written, so that asking again helps."""
+    state: Literal["ok", "problem", "incomplete", "unknown"]
+    """`incomplete`: hosts are still to come, or a file is still being written, so that asking again helps.
+    `unknown`: nobody could look at the files just now, which says nothing against them."""
     hosts: tuple[str, ...] = ()
     """Hosts whose files are there."""
     expected_hosts: int | None = None
@@ -38,8 +39,23 @@ class SessionStatus(ApiModel):
     """Sentences about the session as a whole."""
 
 
+_LIES_IN_FILES = frozenset(
+    {
+        ErrorCode.NOT_FOUND,
+        ErrorCode.BUCKET_NOT_FOUND,
+        ErrorCode.PERMISSION_DENIED,
+        ErrorCode.MALFORMED,
+        ErrorCode.TOO_LARGE,
+        ErrorCode.INCOMPLETE,
+    }
+)
+"""Failures that say something about the session; all others are trouble of the moment, or ours."""
+
+
 def status_of_failure(error: LoaderError) -> SessionStatus:
     """The status of a session whose files can't be looked at."""
+    if error.code not in _LIES_IN_FILES:
+        return SessionStatus(state="unknown", notes=(error.message,))
     problem = HostNote(host=None, file=error.file, reason=error.code.value, message=error.message)
     state = "incomplete" if error.code is ErrorCode.INCOMPLETE else "problem"
     return SessionStatus(state=state, problems=(problem,))

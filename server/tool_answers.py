@@ -57,12 +57,22 @@ class ToolAnswers:
         Raises:
             LoaderError: the storage's own errors.
         """
-        return await anyio.to_thread.run_sync(
+        files = await anyio.to_thread.run_sync(
             list_session,
             self._services.storage,
             locations,
             limiter=self._services.threads.storage,
         )
+        self._services.listings.note(files)
+        return files
+
+    async def recall_session(self, locations: tuple[str, ...]) -> SessionFiles:
+        """The session's hosts as they were some seconds ago, for those who ask again and again.
+
+        Raises:
+            LoaderError: the storage's own errors.
+        """
+        return self._services.listings.recall(locations) or await self.list_session(locations)
 
     async def respond(
         self,
@@ -90,7 +100,7 @@ class ToolAnswers:
         if holds_etag(http.headers.get("if-none-match"), headers["ETag"]):
             self._services.metrics.results.labels("not_modified").inc()
             return Response(status_code=304, headers=headers)
-        later = await self._later(http, plan)
+        later = await self._later(http.headers.getlist("prefer"), plan)
         if later is not None:
             return later
         body = await self._open(plan, encoding)
@@ -121,15 +131,19 @@ class ToolAnswers:
             await body.close()
 
     async def come_back_later(
-        self, http: Request, session: SessionFiles, request: ToolRequest
+        self, preferences: Sequence[str], session: SessionFiles, request: ToolRequest
     ) -> Response | None:
         """The 202 for a caller who prefers it to waiting; None when he waits, or need not any more.
+
+        Args:
+            preferences: the `Prefer` headers.
+            session: the session's files.
+            request: what is asked of it.
 
         Raises:
             LoaderError: why there will be no answer.
         """
-        plan = await self._plan(session, request)
-        return await self._later(http, plan)
+        return await self._later(preferences, await self._plan(session, request))
 
     async def progress(self, session: SessionFiles, request: ToolRequest) -> AnswerProgress:
         """How far an answer is, without having it made.
@@ -144,15 +158,16 @@ class ToolAnswers:
         return await self._in_thread(plan_for, session, self._services.engine_version, request)
 
     async def _progress_of(self, plan: Plan) -> AnswerProgress:
-        if await self._in_thread(self._services.results.contains, plan.key):
-            return READY
+        # Before the answer: a large worker makes one in the place of another worker's failure.
         posted = await self._in_thread(self._services.progress.read, plan.key)
         if posted is not None:
             return running(posted, time.time())
+        if await self._in_thread(self._services.results.contains, plan.key):
+            return READY
         return BEGUN if self._services.deferred.is_running(plan.key) else IDLE
 
-    async def _later(self, http: Request, plan: Plan) -> Response | None:
-        patience = async_patience(http.headers.getlist("prefer"))
+    async def _later(self, preferences: Sequence[str], plan: Plan) -> Response | None:
+        patience = async_patience(preferences)
         if patience is None or await self._in_thread(self._services.results.contains, plan.key):
             return None
 

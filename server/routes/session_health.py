@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Header, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
@@ -27,19 +27,32 @@ from server.tool_answers import ToolAnswers
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/health", "sessions")
 
 _COME_BACK: dict[int | str, dict[str, Any]] = {
-    202: {"model": AnswerProgress, "description": "Not ready yet; ask again."}
+    202: {
+        "model": AnswerProgress,
+        "description": "Not ready yet; ask again.",
+        "headers": {
+            "Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}},
+            "Preference-Applied": {"schema": {"type": "string"}},
+        },
+    }
 }
+_Prefer = Annotated[
+    list[str] | None,
+    Header(
+        description="`respond-async` (RFC 7240): rather 202 than a wait; `wait=N`: after N seconds."
+    ),
+]
 
 
 @router.get(
     "", response_model=SessionHealth, response_model_exclude_none=True, responses=_COME_BACK
 )
 async def get_health(
-    http: Request,
     services: ServicesDependency,
     _principal: Annotated[Principal, Depends(require(Action.SESSIONS_READ))],
     run: ResourceId,
     session: ResourceId,
+    prefer: _Prefer = None,
 ) -> SessionHealth | Response:
     """Looks every host's file over and says which can be shown, why the others can't, and which are missing.
 
@@ -49,7 +62,8 @@ async def get_health(
     record = await run_in_threadpool(sessions.get_session, services.database, run, session)
     answers = ToolAnswers(services)
     files = await answers.list_session(record.locations)
-    later = await answers.come_back_later(http, files, ToolRequest(files.locations, HEALTH))
+    asked = ToolRequest(files.locations, HEALTH)
+    later = await answers.come_back_later(prefer or (), files, asked)
     if later is not None:
         return later
     hosts = await inspect_session(answers, files)

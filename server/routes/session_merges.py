@@ -23,13 +23,13 @@ from server.access import api_router, require
 from server.captures import (
     Capture,
     MergeOffer,
-    are_worth_reading,
     find_offers,
     folder_time,
     offer_of,
     repeated_hosts,
     span_of,
     strangers,
+    worth_reading,
 )
 from server.error_table import PRECONDITION
 from server.errors import ApiError, invalid_field
@@ -76,9 +76,9 @@ async def list_merge_offers(
         sessions.list_free_sessions, services.database, run, MOST_SESSIONS
     )
     found = await _Captures(services).of_candidates(free)
-    return MergeOfferList(
-        merge_offers=tuple(_to_resource(run, offer) for offer in find_offers(found))
-    )
+    # Hundreds of sessions with hundreds of hosts each: too much to hold up everybody else for.
+    offers = await run_in_threadpool(find_offers, found)
+    return MergeOfferList(merge_offers=tuple(_to_resource(run, offer) for offer in offers))
 
 
 @router.post("/profilerSessions:merge", response_model_exclude_none=True)
@@ -95,9 +95,9 @@ async def merge_sessions(
     origins = await run_in_threadpool(_find_origins, services, run, body.sessions)
     captures = _Captures(services)
     listed = [await captures.list_files(origin) for origin in origins]
-    _require_no_repeated_host(listed)
+    await run_in_threadpool(_require_no_repeated_host, listed)
     known = [await captures.read_times(capture, files) for capture, files in listed]
-    _require_same_time(known)
+    await run_in_threadpool(_require_same_time, known)
     new = _new_session(body, origins, offer_of(known))
     files = await ToolAnswers(services).list_session(new.locations)
     prewarm = services.prewarmer.rules.first_state(files, new.expected_hosts)
@@ -123,11 +123,11 @@ class _Captures:
     async def of_candidates(self, records: Sequence[ProfilerSession]) -> list[Capture]:
         """The sessions that can be listed, with the times of those for which they matter."""
         found = await asyncio.gather(*(self._list_candidate(record) for record in records))
-        listed = [pair for pair in found if pair is not None]
-        worth = [
-            pair for pair in listed if any(are_worth_reading(pair[0], other) for other, _ in listed)
-        ]
-        return list(await asyncio.gather(*(self._read_in_turn(*pair) for pair in worth)))
+        files = {pair[0].session: pair[1] for pair in found if pair is not None}
+        listed = [pair[0] for pair in found if pair is not None]
+        worth = await run_in_threadpool(worth_reading, listed)
+        reading = (self._read_in_turn(capture, files[capture.session]) for capture in worth)
+        return list(await asyncio.gather(*reading))
 
     async def list_files(self, record: ProfilerSession) -> tuple[Capture, SessionFiles]:
         """What a session's file names say.

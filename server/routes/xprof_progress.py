@@ -6,6 +6,7 @@ Answers at once and has nothing made. The session comes from the link alone, as 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from server.answer_progress import progress_response
@@ -34,6 +35,10 @@ async def route_progress(
         LoaderError: NOT_FOUND for a route, tool or host that is not there, INVALID_REQUEST for a bad value.
     """
     answers = ToolAnswers(services)
-    session = await answers.list_session(grant.locations)
+    session = await answers.recall_session(grant.locations)
     asked = await run_in_threadpool(request_of_route, route, session, first_values(request))
     return progress_response(await answers.progress(session, asked))
+
+
+QUIET_ROUTES = tuple(route.path for route in router.routes if isinstance(route, APIRoute))
+"""What a page asks every second or two while it waits: worth a count, and no line in the log."""

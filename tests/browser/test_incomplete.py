@@ -26,7 +26,7 @@ def test_a_file_that_is_still_uploading_is_waited_for(
     shown = viewer(share(hub.url, "run", "session", folder))
     shown.open("overview_page")
     notice = shown.wait_for(".xh-notice.xh-passing")
-    expect(notice).to_contain_text("This file is still uploading")
+    expect(notice).to_contain_text("This file may still be uploading")
     expect(notice).to_contain_text("Trying again in ")
     expect(notice).to_contain_text(second.name)
     second.write_bytes(whole)
@@ -76,7 +76,7 @@ def test_a_busy_hub_is_asked_again(demo_link: str, viewer: MakeViewer) -> None:
 
     shown.page.route("**/data?*tag=hlo_stats*", refuse_twice)
     shown.open("hlo_stats")
-    expect(shown.wait_for(".xh-notice")).to_contain_text("All workers are busy")
+    expect(shown.wait_for(".xh-notice")).to_contain_text("No worker is free at the moment")
     shown.wait_for(".xh-table tbody tr")
     assert refused == 2
     assert shown.page.locator(".xh-notice").count() == 0

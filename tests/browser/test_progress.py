@@ -162,3 +162,36 @@ def test_every_phase_has_words(
     """
     argument = {"known": {"state": "running", **known}, "seconds": seconds}
     assert modules.run(script, argument) == text
+
+
+@pytest.mark.parametrize(
+    ("status", "pauses"),
+    [
+        (200, [500, 500, 650, 845, 1099, 1428, 1856, 2000, 2000]),
+        (503, [500, 500, 1000, 2000, 4000, 8000, 10000, 10000, 10000]),
+    ],
+)
+def test_a_server_that_cannot_say_is_asked_less_often(
+    modules: Modules, status: int, pauses: list[int]
+) -> None:
+    script = """
+      const { beginProgress, endProgress } = await load("progress.js");
+      const request = { id: "1", tool: "hlo_stats", name: "data", query: "" };
+      const pauses = [];
+      const later = window.setTimeout;
+      window.fetch = async () => Response.json({ state: "idle" }, { status: argument });
+      await new Promise((done) => {
+        window.setTimeout = (call, pause) => {
+          pauses.push(Math.round(pause));
+          if (pauses.length < 9) {
+            later(call, 0);
+          } else {
+            endProgress(request);
+            done();
+          }
+        };
+        beginProgress(request);
+      });
+      return pauses;
+    """
+    assert modules.run(script, status) == pauses

@@ -54,6 +54,17 @@ def test_bodies_have_examples_that_the_api_accepts(document: dict[str, Any], api
     assert example(schemas, "NewLink")["ttl"] == "7d"
 
 
+def test_coming_back_for_an_answer_is_described(document: dict[str, Any]) -> None:
+    health = "/v1/machineLearningRuns/{run}/profilerSessions/{session}/health"
+    operation = document["paths"][health]["get"]
+    (prefer,) = [one for one in operation["parameters"] if one["in"] == "header"]
+    assert prefer["name"].lower() == "prefer"
+    assert "respond-async" in prefer["description"]
+    accepted = operation["responses"]["202"]
+    assert "Retry-After" in accepted["headers"]
+    assert accepted["content"]["application/json"]["schema"]["$ref"].endswith("/AnswerProgress")
+
+
 def test_names_are_in_camel_case(document: dict[str, Any]) -> None:
     for path, methods in document["paths"].items():
         for operation in methods.values():

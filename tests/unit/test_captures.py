@@ -14,12 +14,12 @@ from server.captures import (
     Capture,
     Span,
     are_one_capture,
-    are_worth_reading,
     find_offers,
     folder_time,
     repeated_hosts,
     span_of,
     strangers,
+    worth_reading,
 )
 
 SECOND = 1_000_000_000
@@ -101,11 +101,15 @@ def test_one_capture(first: Capture, second: Capture, expected: bool) -> None:
 
 
 def test_profiles_are_not_read_where_hosts_or_names_speak_against() -> None:
-    assert are_worth_reading(named("a", 0), named("b", 3599))
-    assert are_worth_reading(named("a", 0), Capture("b", ("b",), None))
-    assert not are_worth_reading(named("a", 0, "vm"), named("b", 5, "vm"))
-    later = replace(named("b", 0), named=datetime(2026, 1, 31, 13, 0, 1))
-    assert not are_worth_reading(named("a", 0), later)
+    first, later = named("a", 0), replace(named("b", 0), named=datetime(2026, 1, 31, 13, 0, 1))
+    for other in (named("b", 3599), Capture("b", ("b",), None)):
+        assert worth_reading([first, other]) == [first, other]
+    for others in ([], [later], [named("b", 5, "a")]):
+        assert worth_reading([first, *others]) == []
+    assert worth_reading([first, later, replace(first, session="c", hosts=("c",))]) == [
+        first,
+        replace(first, session="c", hosts=("c",)),
+    ]
 
 
 def test_four_hosts_in_four_folders_are_one_offer() -> None:

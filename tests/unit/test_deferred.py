@@ -120,6 +120,41 @@ def test_too_many_at_once_are_refused() -> None:
     run(test)
 
 
+def test_ends_that_nobody_came_back_for_make_room() -> None:
+    async def test() -> None:
+        deferred, work = Deferred(most=1), Work()
+        assert not await deferred.finish("k", work, 0)
+        work.end()
+        await settle()
+        assert not await deferred.finish("other", Work(), 0)
+        await deferred.aclose()
+
+    run(test)
+
+
+def test_two_who_wait_for_one_failure_leave_a_new_attempt_alone() -> None:
+    async def test() -> None:
+        deferred, work, again = Deferred(), Work(), Work()
+
+        async def try_twice() -> None:
+            with pytest.raises(LoaderError):
+                await deferred.finish("k", work, LONG)
+            assert not await deferred.finish("k", again, 0)
+
+        async def try_once() -> None:
+            with pytest.raises(LoaderError):
+                await deferred.finish("k", work, LONG)
+
+        waiting = [asyncio.create_task(call()) for call in (try_twice, try_once)]
+        await settle()
+        work.end(LoaderError(ErrorCode.BUSY, "busy"))
+        await asyncio.gather(*waiting)
+        assert deferred.is_running("k")
+        await deferred.aclose()
+
+    run(test)
+
+
 def test_closing_ends_what_is_under_way() -> None:
     async def test() -> None:
         deferred, work = Deferred(), Work()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from loader.catalog import HostFile, SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import StoredFile
@@ -59,11 +61,26 @@ def test_a_file_that_is_still_written_makes_the_session_incomplete() -> None:
 
 
 def test_a_session_that_cannot_be_listed_says_why() -> None:
-    status = status_of_failure(LoaderError(ErrorCode.STORAGE_UNAVAILABLE, "No answer."))
+    status = status_of_failure(LoaderError(ErrorCode.PERMISSION_DENIED, "May not read."))
     (problem,) = status.problems
-    assert (status.state, problem.reason) == ("problem", "storage_unavailable")
+    assert (status.state, problem.reason) == ("problem", "permission_denied")
     still = status_of_failure(LoaderError(ErrorCode.INCOMPLETE, "Wait.", "a.xplane.pb"))
     assert still.state == "incomplete"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ErrorCode.STORAGE_UNAVAILABLE,
+        ErrorCode.SOURCE_CHANGED,
+        ErrorCode.BUSY,
+        ErrorCode.TIMED_OUT,
+        ErrorCode.INTERNAL,
+    ],
+)
+def test_trouble_of_ours_says_nothing_against_a_session(code: ErrorCode) -> None:
+    status = status_of_failure(LoaderError(code, "No worker answers."))
+    assert (status.state, status.problems, status.notes) == ("unknown", (), ("No worker answers.",))
 
 
 def test_an_answer_from_fewer_hosts_than_took_part_says_so() -> None:

@@ -31,18 +31,33 @@ export function enableCopy() {
   });
 }
 
-/** One line of the list: a host's name and a sentence. */
-function line(name, message) {
+/** One entry of the list: a host's name, if it is about one, and sentences. */
+function line(name, ...messages) {
   const item = document.createElement("li");
   const label = document.createElement("b");
   label.textContent = name;
-  item.append(...(name ? [label, " "] : []), message);
+  const paragraphs = messages.map((message) => {
+    const paragraph = document.createElement("p");
+    paragraph.textContent = message;
+    return paragraph;
+  });
+  item.append(...(name ? [label] : []), ...paragraphs);
   return item;
+}
+
+/** Entries of sentences about hosts, one for each host. */
+function hostLines(sentences) {
+  const byHost = new Map();
+  for (const { host, file, message } of sentences) {
+    const name = host || file;
+    byHost.set(name, [...(byHost.get(name) ?? []), message]);
+  }
+  return [...byHost].map(([name, messages]) => line(name, ...messages));
 }
 
 /** A line that offers to open the page again, for hosts that it does not show yet. */
 function reloadLine() {
-  const item = line("", "More of this session is here now. ");
+  const item = line("", "More of this session is here now.");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "xh-action";
@@ -77,8 +92,8 @@ export function showHosts({ hosts, problems, warnings, expectedHosts, notes }, h
   const lines = [
     ...(hasMore ? [reloadLine()] : []),
     ...notes.map((note) => line("", note)),
-    ...problems.map(({ host, file, message }) => line(host || file, message)),
-    ...warnings.map(({ host, file, message }) => line(host || file, message)),
+    ...hostLines(problems),
+    ...hostLines(warnings),
   ];
   const isWhole = usable >= all;
   const oddities = isWhole && lines.length ? ` · ${lines.length} ${lines.length === 1 ? "note" : "notes"}` : "";

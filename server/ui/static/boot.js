@@ -32,6 +32,4 @@ addEventListener("message", ({ origin, data }) => {
   if (kind === "ended") endProgress(content);
   if (kind === "failed") onRequest.failed(content);
 });
-followStatus().catch(() => {
-  // Offline: nothing is known about the session, and XProf's requests say that the server is away.
-});
+followStatus();

@@ -10,6 +10,7 @@ import { basePath } from "./paths.js";
 const PATIENCE = 500;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 2000;
+const LONGEST_PAUSE_UNANSWERED = 10_000;
 const PAUSE_GROWTH = 1.3;
 const TICK = 1000;
 const MEGABYTE = 1e6;
@@ -33,14 +34,15 @@ export function endProgress(request) {
 async function follow(request) {
   let pause = FIRST_PAUSE;
   while (running.has(request.id)) {
-    const known = await ask(request);
+    const known = document.hidden ? null : await ask(request);
     const entry = running.get(request.id);
     if (entry && known) {
       Object.assign(entry, { known, at: performance.now() });
       render();
     }
     await new Promise((resolve) => setTimeout(resolve, pause));
-    pause = Math.min(pause * PAUSE_GROWTH, LONGEST_PAUSE);
+    // A server that can't say how far it is has other cares.
+    pause = known ? Math.min(pause * PAUSE_GROWTH, LONGEST_PAUSE) : Math.min(pause * 2, LONGEST_PAUSE_UNANSWERED);
   }
 }
 

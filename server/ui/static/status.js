@@ -1,5 +1,5 @@
 /**
- * Asks how the session is, and goes on asking while hosts of it are still to come.
+ * Asks how the session is, and goes on asking while hosts of it are still to come, or nobody can say.
  */
 import { showHosts, usableHosts } from "./bar.js";
 import { showSessionProblem } from "./notice.js";
@@ -11,11 +11,28 @@ const LONGEST_PAUSE = 60_000;
 const PAUSE_GROWTH = 1.5;
 
 const NOTHING = { state: "ok", hosts: [], problems: [], warnings: [], notes: [], expectedHosts: null };
+const UNKNOWN = { ...NOTHING, state: "unknown" };
 
-/** The session's state, or null when XProf's own requests fail too, and each shows its reason. */
+/**
+ * The session's state: `unknown` when nobody can say now, null when the link opens nothing any more. XProf's own
+ * requests fail too then, and show the reason.
+ */
 async function askStatus() {
-  const response = await fetch(`${basePath}status`, { headers: { Accept: "application/json" } });
-  return response.ok ? { ...NOTHING, ...(await response.json()) } : null;
+  try {
+    const response = await fetch(`${basePath}status`, { headers: { Accept: "application/json" } });
+    if (response.ok) return { ...NOTHING, ...(await response.json()) };
+    return response.status < 500 ? null : UNKNOWN;
+  } catch {
+    return UNKNOWN; // The connection is away, or what answered is not this server.
+  }
+}
+
+/** Waits, and then until somebody looks: a page in the background costs the server something for nobody. */
+async function pauseFor(milliseconds) {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  while (document.hidden) {
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
 }
 
 /** Says that nothing can be shown: for good, or until an upload is over. */
@@ -28,20 +45,23 @@ function showNothing({ state, problems }) {
   showRetry({ tool: "", message, file: file ?? "", reason: "incomplete", retryAfter: FIRST_PAUSE / 1000 });
 }
 
-/** Shows how the session is, and follows it while it is not whole. */
+/** Shows how the session is, and follows it while it is not whole or not known. */
 export async function followStatus() {
   let first = null;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * PAUSE_GROWTH, LONGEST_PAUSE)) {
     const status = await askStatus();
     if (!status) return;
-    const usable = usableHosts(status);
-    if (!usable && status.problems.length) {
-      showNothing(status);
-      return;
+    // What is not known changes nothing that is shown.
+    if (status.state !== "unknown") {
+      const usable = usableHosts(status);
+      if (!usable && status.problems.length) {
+        showNothing(status);
+        return;
+      }
+      first ??= usable;
+      showHosts(status, usable > first);
+      if (status.state !== "incomplete") return;
     }
-    first ??= usable;
-    showHosts(status, usable > first);
-    if (status.state !== "incomplete") return;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await pauseFor(pause);
   }
 }
