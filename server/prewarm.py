@@ -38,6 +38,8 @@ from server.xprof_queries import DATA, request_of_route
 LONGEST = timedelta(hours=1)
 """After this time a prewarm is given up; one that still seems under way has lost its front end."""
 _SESSIONS_AT_ONCE = 2
+_MOST_SESSIONS = 200
+"""Of one front end, waiting or under way: who attaches an archive does not keep the workers busy for days."""
 _LOOK_SECONDS = 2.0
 """How often a running prewarm looks whether somebody has cancelled it."""
 T = TypeVar("T")
@@ -102,6 +104,7 @@ class Prewarmer:
         engine_version: part of every answer's key.
         rules: which sessions are converted.
         ended: called with the outcome of each.
+        most: sessions that wait or are under way; further ones are skipped.
     """
 
     def __init__(
@@ -112,15 +115,25 @@ class Prewarmer:
         engine_version: str,
         rules: PrewarmRules,
         ended: Callable[[PrewarmState], None],
+        most: int = _MOST_SESSIONS,
     ) -> None:
         self._database = database
         self._results = results
         self._workers = workers
         self._engine_version = engine_version
-        self.rules = rules
+        self._rules = rules
+        self._most = most
         self._ended = ended
         self._slots = asyncio.Semaphore(_SESSIONS_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def first_state(
+        self, files: SessionFiles, expected_hosts: int | None, is_wanted: bool = True
+    ) -> PrewarmState:
+        """The state in which a session begins, by the rules and by how many wait already."""
+        if len(self._tasks) >= self._most:
+            return PrewarmState.SKIPPED
+        return self._rules.first_state(files, expected_hosts, is_wanted)
 
     def start(self, session: ProfilerSession, files: SessionFiles) -> None:
         """Begins to convert a session that waits for it; called in the event loop, returns at once."""

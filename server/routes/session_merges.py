@@ -100,7 +100,7 @@ async def merge_sessions(
     await run_in_threadpool(_require_same_time, known)
     new = _new_session(body, origins, offer_of(known))
     files = await ToolAnswers(services).list_session(new.locations)
-    prewarm = services.prewarmer.rules.first_state(files, new.expected_hosts)
+    prewarm = services.prewarmer.first_state(files, new.expected_hosts)
     created = await run_in_threadpool(
         sessions.create_session,
         services.database,

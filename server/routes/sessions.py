@@ -75,13 +75,14 @@ def attach_session(
     runs.get_run(services.database, run)
     files = _only_session(services.storage, body.storage_folder_uri)
     session_id = parameters.profiler_session_id or _own_name(files.locations[0])
-    rules = services.prewarmer.rules
     new = sessions.NewSession(
         id=session_id,
         locations=files.locations,
         display_name=body.display_name or session_id,
         expected_hosts=body.expected_hosts,
-        prewarm=rules.first_state(files, body.expected_hosts, is_wanted=parameters.prewarm),
+        prewarm=services.prewarmer.first_state(
+            files, body.expected_hosts, is_wanted=parameters.prewarm
+        ),
     )
     now = datetime.now(UTC)
     created = sessions.create_session(services.database, run, new, creator=principal.name, now=now)
