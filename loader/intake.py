@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,9 +28,16 @@ from loader.unpack import is_gzip, unpack_gzip
 UPLOAD_SECONDS = 60.0
 """A file that ends too early and was written to so recently may still be growing."""
 
+Inspect = Callable[[Path, str, InspectionLimits], Inspection]
+"""Looks at a profile, which it is told the name of, as `inspect_profile` does."""
+
 
 def take_in(
-    path: Path, file: StoredFile, target: Path, limits: InspectionLimits = DEFAULT_LIMITS
+    path: Path,
+    file: StoredFile,
+    target: Path,
+    limits: InspectionLimits = DEFAULT_LIMITS,
+    inspect: Inspect = inspect_profile,
 ) -> Inspection:
     """Places a usable profile at `target`, or says why there is none.
 
@@ -39,6 +46,7 @@ def take_in(
         file: what it is called, and when it was written.
         target: a place in a private directory where nothing is yet; nothing is there after an error.
         limits: what the profile may hold.
+        inspect: looks at the very bytes that the engine will read, but for repairs.
 
     Raises:
         LoaderError: MALFORMED, TOO_LARGE, or INCOMPLETE when an upload seems to be under way; BUSY or
@@ -48,11 +56,11 @@ def take_in(
         if is_gzip(path):
             most = min(limits.unpacked_bytes, limits.file_bytes)
             warnings = unpack_gzip(path, target, most)
-            found = inspect_profile(target, file.name, limits)
+            found = inspect(target, file.name, limits)
             apply_repairs(target, found.repairs)
             target.chmod(0o444)
             return replace(found, warnings=(*found.warnings, *warnings))
-        found = inspect_profile(path, file.name, limits)
+        found = inspect(path, file.name, limits)
         if not found.repairs:
             place(path, target)
             return found

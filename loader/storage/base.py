@@ -23,7 +23,7 @@ class StoredFile:
         name: the last part of the location.
         size: bytes.
         generation: changes whenever the content is replaced (GCS generation; for a local file its
-            modification time in ns, inode and size).
+            times of modification and of change in ns, inode and size).
         modified: when it was written, in Unix seconds, or None when the store does not say. Says whether an
             upload may be under way; what the file is, is for `generation` to say.
     """

@@ -125,8 +125,11 @@ def _stored_file(path: str, status: os.stat_result) -> StoredFile:
 
 
 def _generation(status: os.stat_result) -> str:
-    """Changes when the file is written or replaced."""
-    return f"{status.st_mtime_ns}-{status.st_ino}-{status.st_size}"
+    """Changes when the file is written or replaced.
+
+    Whoever writes can set the time of modification back, as `cp -p` does; that of the last change he can't.
+    """
+    return f"{status.st_mtime_ns}-{status.st_ctime_ns}-{status.st_ino}-{status.st_size}"
 
 
 def _require_same(file: StoredFile, descriptor: int) -> None:

@@ -1,4 +1,4 @@
-"""Which profiles are inspected a second time; a file that the inspection would refuse tells."""
+"""What is inspected a second time, and that an inspection vouches only for bytes that it has seen."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import pytest
 
 from loader import remembered_intake
 from loader.errors import LoaderError
+from loader.inspect import inspect_profile
 from loader.inspect_limits import InspectionLimits
+from loader.inspect_result import Inspection
 from loader.remembered_intake import RememberedIntake
 from loader.storage.base import StoredFile
 from tests.wire_bytes import good_profile, line, plane
 
 GOOD = good_profile()
-BROKEN = GOOD[:-1]
+BROKEN = b"\0" + GOOD[1:]  # of the same length
 NEEDS_REPAIR = plane("caf\u00e9", line()).replace(b"\xc3\xa9", b"\xe9x")
 
 
@@ -24,12 +26,18 @@ def version(number: int, name: str = "a") -> StoredFile:
 
 
 class Place:
-    """A shared file, and a new target for each intake."""
+    """A shared file, a new target for each intake, and a count of inspections."""
 
-    def __init__(self, tmp_path: Path) -> None:
+    def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = tmp_path
         self._targets = 0
+        self.inspections = 0
         self.shared = tmp_path / "shared"
+        monkeypatch.setattr(remembered_intake, "inspect_profile", self._inspect)
+
+    def _inspect(self, path: Path, name: str, limits: InspectionLimits) -> Inspection:
+        self.inspections += 1
+        return inspect_profile(path, name, limits)
 
     def take(self, intake: RememberedIntake, file: StoredFile, data: bytes) -> bytes:
         """What lies at the target after the intake."""
@@ -42,51 +50,50 @@ class Place:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    return Place(tmp_path, monkeypatch)
 
 
-def test_a_version_is_inspected_once_and_placed_each_time(here: Place) -> None:
+@pytest.mark.parametrize("data", [GOOD, NEEDS_REPAIR, gzip.compress(GOOD)])
+def test_a_content_is_inspected_once_and_placed_each_time(here: Place, data: bytes) -> None:
     intake = RememberedIntake()
-    assert here.take(intake, version(1), GOOD) == GOOD
-    # No real store gives other content for a version: this shows that nobody looks.
-    assert here.take(intake, version(1), BROKEN) == BROKEN
+    first = here.take(intake, version(1), data)
+    assert here.take(intake, version(1), data) == first
+    assert here.inspections == 1
+    assert (first == data) is (data == GOOD)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_other_bytes_under_the_same_version_are_inspected(here: Place, packed: bool) -> None:
+    """As after a write in place that set the times back; nothing is placed then."""
+    intake = RememberedIntake()
+    here.take(intake, version(1), gzip.compress(GOOD) if packed else GOOD)
+    with pytest.raises(LoaderError):
+        here.take(intake, version(1), gzip.compress(BROKEN) if packed else BROKEN)
+    assert here.inspections == 2
 
 
 def test_the_same_is_said_each_time(here: Place, tmp_path: Path) -> None:
     intake = RememberedIntake()
-    here.shared.write_bytes(GOOD)
+    here.shared.write_bytes(NEEDS_REPAIR)
     first = intake(here.shared, version(1), tmp_path / "first")
     assert intake(here.shared, version(1), tmp_path / "second") == first
 
 
-@pytest.mark.parametrize("other", [version(2), version(1, "b")], ids=["generation", "host"])
-def test_another_version_is_inspected(here: Place, other: StoredFile) -> None:
+def test_the_same_content_of_another_host_is_not_inspected_again(here: Place) -> None:
     intake = RememberedIntake()
     here.take(intake, version(1), GOOD)
-    with pytest.raises(LoaderError):
-        here.take(intake, other, BROKEN)
+    assert here.take(intake, version(1, "b"), GOOD) == GOOD
+    assert here.inspections == 1
 
 
-def test_what_was_refused_is_inspected_again(here: Place) -> None:
+def test_what_was_refused_is_inspected_again_and_names_its_own_file(here: Place) -> None:
     intake = RememberedIntake()
-    with pytest.raises(LoaderError):
-        here.take(intake, version(1), BROKEN)
+    for name in ("a", "b"):
+        with pytest.raises(LoaderError) as caught:
+            here.take(intake, version(1, name), BROKEN)
+        assert caught.value.file == f"{name}.xplane.pb"
     assert here.take(intake, version(1), GOOD) == GOOD
-
-
-def test_what_needs_repair_is_repaired_each_time(here: Place) -> None:
-    intake = RememberedIntake()
-    repaired = here.take(intake, version(1), NEEDS_REPAIR)
-    assert repaired != NEEDS_REPAIR
-    assert here.take(intake, version(1), NEEDS_REPAIR) == repaired
-
-
-def test_what_is_packed_is_unpacked_each_time(here: Place) -> None:
-    intake = RememberedIntake()
-    packed = gzip.compress(GOOD)
-    assert here.take(intake, version(1), packed) == GOOD
-    assert here.take(intake, version(1), packed) == GOOD
 
 
 def test_limits_are_those_of_the_intake(here: Place) -> None:
@@ -94,11 +101,24 @@ def test_limits_are_those_of_the_intake(here: Place) -> None:
         here.take(RememberedIntake(InspectionLimits(planes=0)), version(1), GOOD)
 
 
+def test_what_holds_much_text_is_not_remembered(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remembered_intake, "_MOST_BYTES", 0)
+    intake = RememberedIntake()
+    for _ in range(2):
+        here.take(intake, version(1), NEEDS_REPAIR)
+    assert here.inspections == 2
+
+
 def test_the_oldest_are_forgotten(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remembered_intake, "_MOST_ENTRIES", 2)
     intake = RememberedIntake()
+    contents = {number: plane(f"p{number}", line()) for number in (1, 2, 3)}
     for number in (1, 2, 1, 3):
-        here.take(intake, version(number), GOOD)
-    assert here.take(intake, version(1), BROKEN) == BROKEN
-    with pytest.raises(LoaderError):
-        here.take(intake, version(2), BROKEN)
+        here.take(intake, version(number), contents[number])
+    assert here.inspections == 3
+    here.take(intake, version(1), contents[1])
+    assert here.inspections == 3
+    here.take(intake, version(2), contents[2])
+    assert here.inspections == 4

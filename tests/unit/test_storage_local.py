@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,27 @@ def test_a_file_written_in_place_is_another_generation(folder: Path, tmp_path: P
     path = Path(file.location)
     path.write_bytes(b"AAA")
     os.utime(path, ns=(1, 1))
+    assert storage.list_files(str(folder))[0].generation != file.generation
+    assert code_of(storage.download, file, tmp_path / "copy") is ErrorCode.SOURCE_CHANGED
+
+
+def test_a_file_written_in_place_whose_time_was_set_back_is_another_generation(
+    folder: Path, tmp_path: Path
+) -> None:
+    """As `cp -p` of another capture does."""
+    storage, path = LocalStorage(), folder / "a.xplane.pb"
+    file = storage.list_files(str(folder))[0]
+    before = path.stat()
+    time.sleep(0.02)  # the kernel's clock of changes has steps of some ms
+    with path.open("r+b") as stream:
+        stream.write(b"AAA")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
     assert storage.list_files(str(folder))[0].generation != file.generation
     assert code_of(storage.download, file, tmp_path / "copy") is ErrorCode.SOURCE_CHANGED
 
