@@ -19,6 +19,7 @@ _KEPT_SECONDS = 60.0
 
 @dataclass
 class _Work:
+    owner: str
     task: asyncio.Task[None]
     ended: float | None = None
 
@@ -28,11 +29,15 @@ class Deferred:
 
     Args:
         most: answers at once; more are refused. Ends that nobody came back for make room.
+        share: answers at once for one owner, so that nobody takes the places of all others.
         clock: seconds that only grow.
     """
 
-    def __init__(self, most: int = 256, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, most: int = 256, share: int = 16, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._most = most
+        self._share = share
         self._clock = clock
         self._works: dict[str, _Work] = {}
 
@@ -41,13 +46,16 @@ class Deferred:
         work = self._works.get(key)
         return work is not None and work.ended is None
 
-    async def finish(self, key: str, make: Callable[[], Awaitable[None]], patience: float) -> bool:
+    async def finish(
+        self, key: str, make: Callable[[], Awaitable[None]], patience: float, owner: str
+    ) -> bool:
         """Whether the answer could be made within some seconds; otherwise that goes on.
 
         Args:
             key: names the answer; who asks for one that is being made already waits for the same work.
             make: has it made.
             patience: seconds to wait.
+            owner: in whose share it counts: the session that it is of.
 
         Raises:
             LoaderError: why it can't be made; told once. BUSY when too many are being made.
@@ -55,14 +63,8 @@ class Deferred:
         self._forget(self._clock() - _KEPT_SECONDS)
         work = self._works.get(key)
         if work is None:
-            if len(self._works) >= self._most:
-                self._forget(self._clock())
-            if len(self._works) >= self._most:
-                raise LoaderError(
-                    ErrorCode.BUSY,
-                    "Too many answers are being made at once. Try again in a minute.",
-                )
-            work = self._begin(key, make)
+            self._check_room(owner)
+            work = self._begin(key, make, owner)
         done, _ = await asyncio.wait({work.task}, timeout=patience)
         if not done:
             return False
@@ -79,11 +81,28 @@ class Deferred:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self, key: str, make: Callable[[], Awaitable[None]]) -> _Work:
+    def _check_room(self, owner: str) -> None:
+        """Makes room for one more.
+
+        Raises:
+            LoaderError: BUSY, as there is none.
+        """
+        if len(self._works) >= self._most:
+            self._forget(self._clock())
+        running = [work.owner for work in self._works.values() if work.ended is None]
+        if running.count(owner) >= self._share:
+            what = "Too many answers of this session are being made at once."
+        elif len(running) >= self._most:
+            what = "Too many answers are being made at once."
+        else:
+            return
+        raise LoaderError(ErrorCode.BUSY, f"{what} Try again in a minute.")
+
+    def _begin(self, key: str, make: Callable[[], Awaitable[None]], owner: str) -> _Work:
         async def run() -> None:
             await make()
 
-        work = _Work(asyncio.create_task(run()))
+        work = _Work(owner, asyncio.create_task(run()))
         self._works[key] = work
 
         def note_end(task: asyncio.Task[None]) -> None:

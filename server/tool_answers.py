@@ -175,7 +175,8 @@ class ToolAnswers:
             answer = await self._services.workers.get(plan.request)
             await answer.close()
 
-        if await self._services.deferred.finish(plan.key, make, patience):
+        owner = "\n".join(plan.request.locations)
+        if await self._services.deferred.finish(plan.key, make, patience, owner):
             return None
         progress = await self._progress_of(plan)
         return accepted_response(progress if progress.state == "running" else BEGUN)
