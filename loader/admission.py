@@ -27,11 +27,21 @@ class Applicant(Protocol):
     def urgency(self) -> Urgency:
         """For whom; may become more urgent while it waits."""
 
+    @property
+    def session(self) -> str:
+        """What it is for, so that one session can't take all turns."""
+
     def check_wait(self) -> None:
         """Raises what ends the waiting, if something does."""
 
     def show_waiting(self, ahead: int) -> None:
         """Told while it waits: how many go before."""
+
+    def give_way(self) -> None:
+        """Told from any thread to end, for nobody waits for it, and a person needs its place.
+
+        Must not wait for anything.
+        """
 
 
 class AdmissionObserver(Protocol):
@@ -64,7 +74,7 @@ class Admission:
     """Bounds the conversions of one worker. Thread-safe.
 
     Args:
-        slots: most conversions at once.
+        slots: most conversions at once; one more for who is crowded out by a single session.
         memory_bytes: most memory of all together.
         seconds: longest wait for a turn.
         observer: told what goes on.
@@ -97,7 +107,13 @@ class Admission:
         Raises:
             LoaderError: BUSY when it takes too long; what `Applicant.check_wait` raises.
         """
-        turn = Turn(lambda: applicant.urgency, min(memory_bytes, self.memory_bytes), self._clock())
+        turn = Turn(
+            lambda: applicant.urgency,
+            min(memory_bytes, self.memory_bytes),
+            self._clock(),
+            applicant.session,
+            applicant.give_way,
+        )
         with self._changed:
             self._turns.join(turn)
         try:
@@ -105,6 +121,7 @@ class Admission:
             yield Place(self, turn, applicant)
         finally:
             with self._changed:
+                self._turns.pass_time(self._clock())
                 self._turns.leave(turn)
                 self._let_in()
 
@@ -116,6 +133,7 @@ class Admission:
     def resize(self, turn: Turn, applicant: Applicant, memory_bytes: int) -> None:
         """See `Place.resize`."""
         with self._changed:
+            self._turns.pass_time(self._clock())
             fits = self._turns.resize(turn, min(memory_bytes, self.memory_bytes))
             self._let_in()
         if not fits:
@@ -144,9 +162,12 @@ class Admission:
         self._observer.admitted(turn.urgency(), self._clock() - began)
 
     def _let_in(self) -> None:
-        """Wakes those whose turn it is; the lock must be held."""
+        """Wakes those whose turn it is, and ends those who stand in a person's way; the lock must be held."""
+        self._turns.pass_time(self._clock())
         if self._turns.grant():
             self._changed.notify_all()
+        for turn in self._turns.give_up():
+            turn.give_way()
         for urgency in Urgency:
             self._observer.waiting(urgency, self._turns.waiting(urgency))
 

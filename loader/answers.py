@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ import zstandard
 
 from loader.catalog import HostFile
 from loader.errors import ErrorCode, LoaderError
-from loader.profiles import Intake, profile_name
+from loader.plan import LeftOut
+from loader.profiles import OF_THE_FILE, Intake, profile_name
 from loader.results import ResultHeader
 
 _ZSTD_LEVEL = 9
@@ -31,12 +32,10 @@ class Made:
     Attributes:
         header: what is known of it.
         body: file with its zstd body; gone after it was kept.
-        is_final: False when it is to be made again soon, because a file was still being uploaded.
     """
 
     header: ResultHeader
     body: Path
-    is_final: bool
 
 
 Keep = Callable[[Made], None]
@@ -51,41 +50,44 @@ def pack(
     raw_size = output.stat().st_size
     with output.open("rb") as raw, body.open("wb") as packed:
         _compressor().copy_stream(raw, packed, size=raw_size)
-    return Made(_header(body, content_type, raw_size, warnings), body, is_final)
+    return Made(_header(body, content_type, raw_size, warnings, is_final), body)
 
 
 def health(
     intake: Intake,
     files: list[tuple[HostFile, Path]],
+    left_out: Sequence[LeftOut],
     directory: Path,
     after_each: Callable[[int], None],
 ) -> Made:
-    """What the inspection says of each host, as JSON."""
-    rows = []
+    """What the inspection says of each host, as JSON; of one that is left out, why.
+
+    Raises:
+        LoaderError: what says nothing of a host's file, as when the disk is full.
+    """
+    rows = [_refused(host.entry, host.problem) for host in left_out]
     for entry, path in files:
         rows.append(_health_of(intake, entry, path, directory / _TARGET))
         (directory / _TARGET).unlink(missing_ok=True)
         after_each(entry.file.size)
+    rows.sort(key=lambda row: str(row["host"]))
     raw = json.dumps({"hosts": rows}).encode()
     body = directory / _BODY
     body.write_bytes(_compressor().compress(raw))
     is_final = all(row.get("reason") != ErrorCode.INCOMPLETE.value for row in rows)
-    return Made(_header(body, "application/json", len(raw), ()), body, is_final)
+    return Made(_header(body, "application/json", len(raw), (), is_final), body)
 
 
 def _health_of(intake: Intake, entry: HostFile, path: Path, target: Path) -> dict[str, object]:
-    row: dict[str, object] = {
-        "host": entry.host,
-        "file": entry.file.name,
-        "size": entry.file.size,
-    }
     try:
         profile_name(entry)
         found = intake(path, entry.file, target)
     except LoaderError as problem:
-        return {**row, "usable": False, "reason": problem.code.value, "message": problem.message}
+        if problem.code not in OF_THE_FILE:
+            raise
+        return _refused(entry, problem)
     return {
-        **row,
+        **_row(entry),
         "usable": True,
         "warnings": list(found.warnings),
         "startNs": found.start_ns,
@@ -94,14 +96,23 @@ def _health_of(intake: Intake, entry: HostFile, path: Path, target: Path) -> dic
     }
 
 
+def _refused(entry: HostFile, problem: LoaderError) -> dict[str, object]:
+    reason = {"usable": False, "reason": problem.code.value, "message": problem.message}
+    return {**_row(entry), **reason}
+
+
+def _row(entry: HostFile) -> dict[str, object]:
+    return {"host": entry.host, "file": entry.file.name, "size": entry.file.size}
+
+
 def _compressor() -> zstandard.ZstdCompressor:
     return zstandard.ZstdCompressor(level=_ZSTD_LEVEL, write_checksum=True)
 
 
 def _header(
-    body: Path, content_type: str, raw_size: int, warnings: tuple[str, ...]
+    body: Path, content_type: str, raw_size: int, warnings: tuple[str, ...], is_final: bool
 ) -> ResultHeader:
     with body.open("rb") as source:
         digest = hashlib.file_digest(source, "sha256").hexdigest()
     size = body.stat().st_size
-    return ResultHeader(content_type, size, raw_size, warnings, digest=digest)
+    return ResultHeader(content_type, size, raw_size, warnings, digest=digest, is_final=is_final)

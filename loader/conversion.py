@@ -11,18 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from loader.admission import Admission
 from loader.answers import Keep, health, pack
 from loader.artifacts import ArtifactStore, Manifest
+from loader.bounded_intake import bounded, timed
 from loader.catalog import HostFile
 from loader.culprits import Culprits
 from loader.engine.base import Converted, Engine, Job, Limits, Program
 from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
 from loader.estimates import Estimates
+from loader.fitting import fit
 from loader.plan import Plan
 from loader.profiles import Intake, Usable, gather
 from loader.progress import Phase
@@ -53,6 +56,13 @@ class Workspace(Protocol):
 
     def job_directory(self) -> AbstractContextManager[Path]:
         """A private directory for one job."""
+
+    def hold(self, directory: Path, size: int) -> None:
+        """Counts so many more bytes that lie in a job's directory, until that is removed.
+
+        Raises:
+            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't now.
+        """
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,14 @@ class Converter:
     def engine_version(self) -> str:
         """Version of the engine, part of every key."""
         return self._engine.version
+
+    def fitted(self, plan: Plan) -> Plan:
+        """The plan without hosts that are too large whatever is in their files, if others are left.
+
+        Raises:
+            LoaderError: TOO_LARGE, no host is left, or one that was asked for is more than XProf reads.
+        """
+        return fit(plan, self._room, self._has_set(plan))
 
     def run(self, plan: Plan, work: Work, keep: Keep) -> bool:
         """Makes the answer and hands it to `keep`.
@@ -187,25 +205,28 @@ class Converter:
             paths = {entry.host: (entry, path) for entry, path in files}
             culprits = Culprits(lambda host: self._try_alone(task, paths[host], ends))
             task.work.reporter.show(Phase.INSPECT, total_bytes=sum(task.plan.profile_sizes))
-            program = self._attempt(task, files, culprits)
+            program = self._attempt(task, files, culprits, ends)
             while program is None:
                 with self._anew(task, ends) as again:
-                    program = self._attempt(again, files, culprits)
+                    program = self._attempt(again, files, culprits, ends)
             return program
 
     def _attempt(
-        self, task: Task, files: list[tuple[HostFile, Path]], culprits: Culprits
+        self, task: Task, files: list[tuple[HostFile, Path]], culprits: Culprits, ends: float
     ) -> Program | None:
         """Makes the answer without the hosts at fault; None when it failed and more of them were found."""
+        plan = task.plan
+        hold = partial(self._workspace.hold, task.directory)
         usable = gather(
-            self._room.bounded(self._intake),
+            bounded(timed(self._intake, ends), plan, self._room, hold),
             files,
             task.directory,
+            plan.left_out,
             culprits.found,
-            task.plan.are_chosen,
+            plan.are_chosen,
             task.after_each,
         )
-        task.place.resize(self._room.for_profiles(task.plan, usable))
+        task.place.resize(self._room.for_profiles(plan, usable))
         try:
             return self._convert(task, usable, PROFILE)
         except LoaderError as problem:
@@ -219,7 +240,7 @@ class Converter:
             LoaderError: how it failed.
         """
         with self._anew(task, ends) as trial:
-            usable = gather(self._intake, [file], trial.directory, {}, True, trial.after_each)
+            usable = gather(self._intake, [file], trial.directory, (), {}, True, trial.after_each)
             self._run(replace(trial, is_trial=True), usable, PROFILE)
 
     @contextmanager
@@ -255,7 +276,7 @@ class Converter:
                 converted.output,
                 converted.content_type,
                 usable.warnings,
-                usable.is_final,
+                usable.is_final and not task.plan.is_for_now,
                 task.directory,
             )
         )
@@ -321,7 +342,8 @@ class Converter:
         with self._downloaded(task) as files:
             total = sum(task.plan.profile_sizes)
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
-            task.keep(health(self._intake, files, task.directory, task.after_each))
+            intake = timed(self._intake, time.monotonic() + task.limits.seconds)
+            task.keep(health(intake, files, task.plan.left_out, task.directory, task.after_each))
 
 
 class _Outcome(Enum):

@@ -82,6 +82,10 @@ class LoaderError(Exception):
         return (type(self), (self.code, self.message, self.file))
 
 
+class HostTooLargeError(LoaderError):
+    """NEEDS_LARGER_WORKER because of one host alone, without which the others may fit."""
+
+
 _WITHOUT_PLACE = {
     ErrorCode.BUCKET_NOT_FOUND: "The bucket that held this session does not exist any more.",
     ErrorCode.PERMISSION_DENIED: "XProf Hub may not read this session's files. Ask whoever runs it to check "

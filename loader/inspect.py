@@ -19,7 +19,7 @@ from pathlib import Path
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspect_plane import Plane, Planes
-from loader.inspect_refusals import another_protobuf, cut_off, too_large, unreadable
+from loader.inspect_refusals import another_protobuf, cut_off, too_large, too_long, unreadable
 from loader.inspect_result import Inspection
 from loader.inspect_warnings import MOST_REPORTS, capture_times, warnings_about
 from loader.wire import Flaw, Walker, WireError
@@ -81,10 +81,7 @@ def inspect_profile(
             if size == 0:
                 raise cut_off("it is empty")
             if size > limits.file_bytes:
-                raise too_large(
-                    f"it has {size / (1 << 30):.1f} GiB, and XProf reads at most "
-                    f"{limits.file_bytes / (1 << 30):.1f} GiB"
-                )
+                raise too_long(size, limits.file_bytes)
             with closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
                 return _inspect(data, limits)
     except LoaderError as error:

@@ -74,6 +74,13 @@ def too_large(reason: str, setting: str | None = None) -> LoaderError:
     return LoaderError(ErrorCode.TOO_LARGE, f"This profile exceeds a limit: {reason}. {advice}")
 
 
+def too_long(size: int, most_bytes: int) -> LoaderError:
+    """The error for a file of more bytes than protobuf reads."""
+    return too_large(
+        f"it has {size / (1 << 30):.1f} GiB, and XProf reads at most {most_bytes / (1 << 30):.1f} GiB"
+    )
+
+
 def _not_readable(reason: str, *reports: str) -> str:
     sentence = f"This file is not a readable XProf profile ({reason}). {_AGAIN}"
     return " ".join((sentence, *reports))

@@ -70,10 +70,24 @@ def artifact_key(
     )
 
 
+def tool_failure_key(engine_version: str, request: ToolRequest, files: tuple[HostFile, ...]) -> str:
+    """Key of a failure that a tool meets with these profiles whatever its options; as `result_key`."""
+    return _hash(
+        [
+            "tool failure",
+            _FORMAT,
+            engine_version,
+            list(request.locations),
+            digest_of(files),
+            request.tool,
+        ]
+    )
+
+
 def failure_key(key: str) -> str:
     """Key under which a worker with much memory remembers that it could not make it either.
 
-    `key` is that of an answer or of an artifact set.
+    `key` is that of an answer, of an artifact set, or of a tool's failure.
     """
     return _hash(["failure", _FORMAT, key])
 

@@ -9,10 +9,19 @@ from dataclasses import dataclass
 
 from loader.catalog import HostFile
 from loader.engine.produced import MODULE_SUFFIX
+from loader.errors import LoaderError
 from loader.keys import ToolRequest
 from loader.tools import MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
 
 _OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A host that is not even looked at, and why."""
+
+    entry: HostFile
+    problem: LoaderError
 
 
 @dataclass(frozen=True)
@@ -22,10 +31,13 @@ class Plan:
     Attributes:
         request: what was asked.
         tool: its row in the table.
-        files: the chosen hosts' files, sorted by host.
+        files: the chosen hosts' files, sorted by host, but for those that are left out.
         key: of the answer.
         artifact_key: of the artifact set that the tool shares, or None.
         are_chosen: whether these are some of the session's hosts only, so that none may be left out.
+        is_last: whether no worker with more memory is asked after this one.
+        left_out: hosts that are too large whatever is in their files.
+        is_for_now: whether a worker with more memory would leave out fewer.
     """
 
     request: ToolRequest
@@ -34,6 +46,9 @@ class Plan:
     key: str
     artifact_key: str | None
     are_chosen: bool
+    is_last: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    is_for_now: bool = False
 
     @property
     def needs_modules(self) -> bool:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loader.catalog import HostFile
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import ErrorCode, HostTooLargeError, LoaderError
 from loader.inspect_result import Inspection
+from loader.plan import LeftOut
 from loader.storage.base import XPLANE_SUFFIX, StoredFile
 
 Intake = Callable[[Path, StoredFile, Path], Inspection]
@@ -21,11 +22,14 @@ Intake = Callable[[Path, StoredFile, Path], Inspection]
 
 _MOST_WARNINGS = 20
 _LONGEST_WARNING = 1000
-_OF_THE_FILE = frozenset({ErrorCode.MALFORMED, ErrorCode.TOO_LARGE, ErrorCode.INCOMPLETE})
+OF_THE_FILE = frozenset({ErrorCode.MALFORMED, ErrorCode.TOO_LARGE, ErrorCode.INCOMPLETE})
 """What lies in one host's file; anything else concerns all of them."""
+_PASSING = frozenset({ErrorCode.INCOMPLETE, ErrorCode.NEEDS_LARGER_WORKER})
+"""What may be otherwise in a moment, or in another worker."""
 _REASONS = (
     re.compile(r"This file is not a readable XProf profile \((?:it )?(.+?)\)\. "),
     re.compile(r"This profile exceeds a limit: (?:it )?(.+?)\. "),
+    re.compile(r"This (needs about .+?; this worker may use .+?)\. "),
 )
 """The short reason inside the inspection's sentences."""
 _OF_THE_ENGINE = {
@@ -44,7 +48,7 @@ class Usable:
         warnings: sentences about the profile and the hosts that are left out.
         events: number of events of each host, where they were counted.
         modules: names of the HLO modules of an artifact set, None when they are yet to be extracted.
-        is_final: False when a host is left out only for now.
+        is_final: False when a host is left out only for now, which was not known before it was looked at.
         is_of_tool: whether a host is left out because this very tool crashes on it.
     """
 
@@ -61,6 +65,7 @@ def gather(
     intake: Intake,
     files: Sequence[tuple[HostFile, Path]],
     directory: Path,
+    left_out: Sequence[LeftOut],
     culprits: Mapping[str, LoaderError],
     are_chosen: bool,
     after_each: Callable[[int], None],
@@ -71,6 +76,7 @@ def gather(
         intake: see `Intake`.
         files: hosts with their downloaded files.
         directory: of the job.
+        left_out: hosts that are not looked at.
         culprits: hosts that the engine has failed on, with its errors; they are left out, too.
         are_chosen: whether somebody asked for these very hosts, so that none may be left out.
         after_each: told the size of each file that was looked at.
@@ -79,7 +85,7 @@ def gather(
         LoaderError: why no profile is usable, or one that may not be left out isn't.
     """
     found: dict[str, Inspection] = {}
-    problems: dict[str, LoaderError] = {}
+    problems = {host.entry.host: host.problem for host in left_out}
     for entry, path in files:
         if entry.host in culprits:
             problems[entry.host] = culprits[entry.host]
@@ -87,7 +93,7 @@ def gather(
         try:
             found[entry.host] = intake(path, entry.file, directory / profile_name(entry))
         except LoaderError as problem:
-            if problem.code not in _OF_THE_FILE:
+            if problem.code not in OF_THE_FILE and not isinstance(problem, HostTooLargeError):
                 raise
             problems[entry.host] = problem
         after_each(entry.file.size)
@@ -95,11 +101,12 @@ def gather(
         raise _worst(tuple(problems.values()))
     reasons = {
         host: _OF_THE_ENGINE[problem.code] if host in culprits else short_reason(problem)
-        for host, problem in problems.items()
+        for host, problem in sorted(problems.items())
     }
+    passing = [host for host, problem in problems.items() if problem.code in _PASSING]
     return replace(
         _usable(found, reasons),
-        is_final=all(problem.code is not ErrorCode.INCOMPLETE for problem in problems.values()),
+        is_final={host.entry.host for host in left_out} >= set(passing),
         is_of_tool=any(problem.code is ErrorCode.ENGINE_CRASHED for problem in culprits.values()),
     )
 
@@ -121,7 +128,7 @@ def _usable(found: Mapping[str, Inspection], reasons: Mapping[str, str]) -> Usab
 
 def _worst(problems: Sequence[LoaderError]) -> LoaderError:
     """The one to answer with: one that passes by itself, if there is one, for it must not be remembered."""
-    passing = [problem for problem in problems if problem.code is ErrorCode.INCOMPLETE]
+    passing = [problem for problem in problems if problem.code in _PASSING]
     return (passing or problems)[0]
 
 
@@ -129,7 +136,7 @@ def short_reason(error: LoaderError) -> str:
     """The error in a few words, such as `ends too early`; its whole sentence is in the session's health."""
     for pattern in _REASONS:
         if match := pattern.match(error.message):
-            return match[1]
+            return match[1].replace("; ", ", ")
     return error.message.partition(". ")[0].removeprefix("it ").removesuffix(".")
 
 

@@ -53,6 +53,7 @@ class ResultHeader:
         warnings: sentences for the person who reads the answer, e.g. that a host is left out.
         error: set when the key stands for a failure; the body is then empty.
         digest: hex SHA-256 of the zstd body, so that a reader may go on with another copy of it.
+        is_final: False when the answer is to be made again soon: it is kept as long as a failure.
     """
 
     content_type: str
@@ -61,6 +62,7 @@ class ResultHeader:
     warnings: tuple[str, ...] = ()
     error: StoredError | None = None
     digest: str = ""
+    is_final: bool = True
 
     def to_bytes(self) -> bytes:
         """Length-prefixed JSON."""

@@ -6,20 +6,21 @@ and admits nothing itself.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from loader.admission import Admission
 from loader.engine.base import Limits
+from loader.errors import ErrorCode, HostTooLargeError, LoaderError
 from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
 from loader.inspect_result import Inspection
 from loader.plan import Plan
-from loader.profiles import Intake, Usable
+from loader.profiles import Usable
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH
 
 PROFILE, ARTIFACT = "profile", "artifact"
 """What a conversion reads, as `Reading.source` and metrics name it."""
 _MB, _GB = 1e6, 1e9
+_LOOK_BYTES = 256 << 20
+"""So much is fetched and looked at in two seconds or so, without memory."""
 
 
 class Room:
@@ -51,11 +52,17 @@ class Room:
     def by_size(self, plan: Plan) -> int:
         """Bytes for the profiles, by their sizes on the store.
 
+        What is small enough to be looked at is no matter for a refusal yet if no larger worker is asked then:
+        it may be no profile at all, which says more than how much memory is missing.
+
         Raises:
             LoaderError: NEEDS_LARGER_WORKER.
         """
-        reading = Reading(plan.heaviest, PROFILE, plan.profile_sizes)
-        return self._require(self._estimates.of(reading))
+        estimate = self._estimates.of(Reading(plan.heaviest, PROFILE, plan.profile_sizes))
+        is_too_much = estimate.low > self.memory_bytes
+        if is_too_much and plan.is_last and sum(plan.profile_sizes) <= _LOOK_BYTES:
+            return CHILD_BYTES
+        return self._require(estimate)
 
     def for_profiles(self, plan: Plan, usable: Usable) -> int:
         """Bytes for the profiles that were found usable.
@@ -69,26 +76,43 @@ class Room:
         """Bytes for an artifact set that was fetched."""
         return self._estimates.of(_reading(plan.request.tool, ARTIFACT, usable)).high
 
-    def bounded(self, intake: Intake) -> Intake:
-        """An intake that unpacks no more profiles of one conversion than could be converted.
+    def require_each(self, plan: Plan, file: StoredFile, found: Inspection) -> None:
+        """Refuses a host that can't be converted even alone, where it may be left out.
 
-        Their sizes on the store say little of compressed ones, so only this keeps many small files from
-        filling the disk before their sizes are known. It raises NEEDS_LARGER_WORKER.
+        Raises:
+            HostTooLargeError: with the sizes.
         """
-        unpacked = 0
+        if plan.is_last and not plan.are_chosen:
+            problem = self._alone(plan, file.name, found.size, (found.events,))
+            if problem is not None:
+                raise problem
 
-        def take_in(path: Path, file: StoredFile, target: Path) -> Inspection:
-            nonlocal unpacked
-            found = intake(path, file, target)
-            unpacked += max(found.size - file.size, 0)
-            if unpacked > self.memory_bytes:
-                raise self._admission.refuse(
-                    f"Unpacked, the chosen profiles have more than {_size(self.memory_bytes)}, the memory "
-                    "that this worker may use. Choose fewer hosts, or ask for a worker with more memory."
-                )
-            return found
+    def require_unpacked(self, size: int) -> None:
+        """Refuses profiles that have become more bytes than could be converted.
 
-        return take_in
+        Raises:
+            LoaderError: NEEDS_LARGER_WORKER.
+        """
+        if size > self.memory_bytes:
+            raise self._admission.refuse(
+                f"Unpacked, the chosen profiles have more than {_size(self.memory_bytes)}, the memory "
+                "that this worker may use. Choose fewer hosts, or ask for a worker with more memory."
+            )
+
+    def too_large_alone(self, plan: Plan) -> dict[str, LoaderError]:
+        """Hosts whose files are too large to be converted even alone, with the reason of each."""
+        problems = {
+            entry.host: self._alone(plan, entry.file.name, entry.file.size) for entry in plan.files
+        }
+        return {host: problem for host, problem in problems.items() if problem is not None}
+
+    def _alone(
+        self, plan: Plan, name: str, size: int, events: tuple[int, ...] = ()
+    ) -> LoaderError | None:
+        low = self._estimates.of(Reading(plan.heaviest, PROFILE, (size,), events)).low
+        if low <= self.memory_bytes:
+            return None
+        return HostTooLargeError(ErrorCode.NEEDS_LARGER_WORKER, self._too_little(low), name)
 
     def learn(self, tool: str, source: str, usable: Usable, peak_bytes: int) -> None:
         """Takes in what a conversion needed at most."""
@@ -98,10 +122,12 @@ class Room:
         """The bytes, unless no conversion may use so many here."""
         if estimate.low <= self.memory_bytes:
             return estimate.high
-        raise self._admission.refuse(
-            f"This needs about {_size(estimate.low)} of memory; this worker may use "
-            f"{_size(self.memory_bytes)}. Choose fewer hosts, capture a shorter profile, or ask for "
-            "a worker with more memory."
+        raise self._admission.refuse(self._too_little(estimate.low))
+
+    def _too_little(self, needed: int) -> str:
+        return (
+            f"This needs about {_size(needed)} of memory; this worker may use {_size(self.memory_bytes)}. "
+            "Choose fewer hosts, capture a shorter profile, or ask for a worker with more memory."
         )
 
 

@@ -29,6 +29,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
+from loader.inspect_refusals import too_large
 from loader.scratch_files import (
     claim,
     disk_errors,
@@ -54,7 +55,7 @@ class Scratch:
     Args:
         directory: made if missing; nothing else may write there.
         max_bytes: most bytes of downloaded files, finished and under way, of all processes together.
-            What conversions write into their job directories is not counted, nor are the lists of pins.
+            Of what lies in job directories only what `hold` is told is counted; nor are the lists of pins.
         storage: where files come from.
         parallel_downloads: most downloads at once in this process.
     """
@@ -74,6 +75,7 @@ class Scratch:
         for path in (directory, self._files, self._partial, self._jobs):
             path.mkdir(mode=0o711, parents=True, exist_ok=True)
         self._pins = Pins(directory / "pins")
+        self._held: dict[Path, tuple[int, Pin | None]] = {}
         with locked(self._lock):
             self._remove_dead_downloads()
             remove_unlocked_trees(self._jobs)
@@ -133,6 +135,34 @@ class Scratch:
                 remove_tree(path)
             finally:
                 os.close(descriptor)
+                _, pin = self._held.pop(path, (0, None))
+                if pin is not None:
+                    pin.release()
+
+    def hold(self, directory: Path, size: int) -> None:
+        """Counts so many more bytes that lie in a job directory, until that is removed.
+
+        Args:
+            directory: of a job of this process, used by one thread.
+            size: what became of a compressed profile, say; evicts unused files to make up for it.
+
+        Raises:
+            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't beside what is in use now,
+                INTERNAL when the disk is full or fails.
+        """
+        held, pin = self._held.get(directory, (0, None))
+        total = held + size
+        if total > self._max_bytes:
+            raise too_large(
+                f"unpacked, it is more than the {_size(self._max_bytes)} of disk that profiles may take",
+                "XPROF_HUB_SCRATCH_BYTES",
+            )
+        with disk_errors(), locked(self._lock):
+            self._held.pop(directory, None)
+            if pin is not None:
+                pin.release()
+            self._held[directory] = total, self._pins.add({directory.name: total})
+            self._make_room([])
 
     def close(self) -> None:
         """Ends the download threads after the downloads under way."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from loader.answers import Made
@@ -126,6 +126,7 @@ class ToolDataService:
         urgency: Urgency = Urgency.PERSON,
         cancelled: threading.Event | None = None,
         is_large: bool = False,
+        is_last: bool = False,
     ) -> Answered:
         """The answer, made now if nobody has made it yet.
 
@@ -135,6 +136,8 @@ class ToolDataService:
             cancelled: set when whoever asked in advance does not want the answer any more.
             is_large: whether this worker is asked because another one had too little memory or time; what
                 that one remembers of its failure does not count then.
+            is_last: whether no worker with more memory is asked after this one, so that hosts that are too
+                large for it are left out.
 
         Raises:
             LoaderError: why there is none, in words.
@@ -142,6 +145,7 @@ class ToolDataService:
         for remaining in reversed(range(_TRIES)):
             session = list_session(self._storage, request.locations)
             plan = plan_for(session, self._converter.engine_version, request)
+            plan = self._converter.fitted(replace(plan, is_last=is_last))
             asked = _Asked(plan, urgency, cancelled, is_large)
             try:
                 return Answered(plan.key, self._answer(asked))
@@ -285,7 +289,7 @@ class ToolDataService:
             self._remember(asked.missing_key, _NO_ARTIFACT)
 
     def _keep(self, key: str, made: Made) -> None:
-        seconds = self._retention.result_seconds if made.is_final else self._retention.error_seconds
+        seconds = self._retention.result_seconds if made.header.is_final else self._retention.error_seconds
         self._results.put(key, made.header, made.body, seconds)
 
 

@@ -135,8 +135,9 @@ class ShadowComparisons:
     def _outcome(self, job: Job, answer: Path, limits: Limits) -> str:
         sizes = [(job.directory / f"{host}{XPLANE_SUFFIX}").stat().st_size for host in job.hosts]
         memory = self._estimates.of(Reading(job.tool, "profile", sizes)).high
-        with self._admission.enter(_Patient(self._closing), memory):
-            converted = self._engine.convert(job, limits, self._closing)
+        patient = _Patient(self._closing)
+        with self._admission.enter(patient, memory):
+            converted = self._engine.convert(job, limits, patient)
         difference = _difference(job.tool, answer, converted.output)
         if difference is None:
             return EQUAL
@@ -154,9 +155,19 @@ class _Patient:
     """Who applies for a turn after everybody else, while the worker lives."""
 
     urgency = Urgency.PREWARM
+    session = "shadow"
 
     def __init__(self, closing: threading.Event) -> None:
         self._closing = closing
+        self._gives_way = threading.Event()
+
+    def is_set(self) -> bool:
+        """Whether to stop (see `StopSignal`)."""
+        return self._closing.is_set() or self._gives_way.is_set()
+
+    def give_way(self) -> None:
+        """A person needs the place; the comparison is not made."""
+        self._gives_way.set()
 
     def check_wait(self) -> None:
         if self._closing.is_set():

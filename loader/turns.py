@@ -1,14 +1,18 @@
 """Whose turn it is: the order among those who want to convert, without clocks, threads or waiting.
 
-Everyone names when it came and how much memory it will need. People are ordered by the moment they came plus
-a handicap that grows with that memory: a small conversion overtakes a huge one that came shortly before, but
-none that came long before, and whoever is first and does not fit lets nobody pass. So nobody starves.
+Everyone names when it came, how much memory it will need and whose session it is for. People are ordered by
+the moment they came plus a handicap that grows with that memory: a small conversion overtakes a huge one that
+came shortly before, but none that came long before, and whoever is first and does not fit lets nobody pass.
+Among sessions, one that was served since counts as having come when that ended, so that one session can't
+take all turns however many it asks for at once; within a session the order stays. So nobody starves. Time is
+what it is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 _HANDICAP_SECONDS_PER_GIB = 10.0
@@ -34,11 +38,23 @@ class Turn:
         urgency: for whom, asked again at each look: a person may join.
         memory_bytes: what it will need.
         arrived: when it came, in seconds of any clock.
+        session: what it is for; turns of one session share what a session may have.
+        give_way: tells it to end, for a person needs its place.
+        since: when it came, or when its session was last served since, if that is later.
+        is_to_end: whether it was told to end.
     """
 
     urgency: Callable[[], Urgency]
     memory_bytes: int
     arrived: float
+    session: str
+    give_way: Callable[[], None]
+    since: float = field(init=False)
+    is_to_end: bool = False
+
+    def __post_init__(self) -> None:
+        """Nothing was served yet since it came."""
+        self.since = self.arrived
 
     @property
     def is_prewarm(self) -> bool:
@@ -47,16 +63,26 @@ class Turn:
 
     @property
     def due(self) -> float:
-        """The place in the order among those of the same urgency."""
+        """The place in the order among those of the same urgency and session."""
+        return self.arrived + self.handicap
+
+    @property
+    def rank(self) -> tuple[float, bool]:
+        """The place in the order among those of other sessions."""
+        return self.since + self.handicap, self.since > self.arrived
+
+    @property
+    def handicap(self) -> float:
+        """Seconds by which those who came later may overtake it."""
         handicap = self.memory_bytes / (1 << 30) * _HANDICAP_SECONDS_PER_GIB
-        return self.arrived + min(handicap, _LONGEST_HANDICAP_SECONDS)
+        return min(handicap, _LONGEST_HANDICAP_SECONDS)
 
 
 class Turns:
     """Those who wait and those who convert. Not thread-safe.
 
     Args:
-        slots: most conversions at once.
+        slots: most conversions at once; one more for who is crowded out by a single session.
         memory_bytes: most memory of all together.
     """
 
@@ -65,6 +91,13 @@ class Turns:
         self.memory_bytes = memory_bytes
         self._waiting: list[Turn] = []
         self._running: list[Turn] = []
+
+    def pass_time(self, now: float) -> None:
+        """Notes what time it is; to be called before anything changes."""
+        served = {turn.session for turn in self._running if not turn.is_prewarm}
+        for turn in self._waiting:
+            if turn.session in served:
+                turn.since = max(now, turn.since)
 
     def join(self, turn: Turn) -> None:
         """Someone new waits."""
@@ -80,7 +113,7 @@ class Turns:
         """Notes that one who converts needs another amount; if that is not free it waits again: False."""
         self._running.remove(turn)
         turn.memory_bytes = memory_bytes
-        fits = self._fits(turn)
+        fits = self._fits(turn, self._running)
         (self._running if fits else self._waiting).append(turn)
         return fits
 
@@ -88,12 +121,32 @@ class Turns:
         """Lets everyone convert whose turn it is; those who just got it."""
         granted = []
         for turn in self._in_order():
-            if not self._may_run(turn):
+            if not self._may_run(turn, self._running):
                 break
             self._waiting.remove(turn)
             self._running.append(turn)
             granted.append(turn)
         return granted
+
+    def give_up(self) -> list[Turn]:
+        """Those that are to end so that the first in the order, a person, can convert: as few as will do.
+
+        Only such as nobody waits for, those that began last first; none if all of them were not enough.
+        """
+        first = next(iter(self._in_order()), None)
+        if first is None or first.is_prewarm:
+            return []
+        staying = [turn for turn in self._running if not (turn.is_to_end and turn.is_prewarm)]
+        candidates = [turn for turn in staying if turn.is_prewarm]
+        chosen = []
+        while not self._may_run(first, staying):
+            if not candidates:
+                return []
+            chosen.append(candidates.pop())
+            staying.remove(chosen[-1])
+        for turn in chosen:
+            turn.is_to_end = True
+        return chosen
 
     def is_running(self, turn: Turn) -> bool:
         """Whether it has its turn."""
@@ -118,12 +171,30 @@ class Turns:
         return sum(turn.memory_bytes for turn in self._running)
 
     def _in_order(self) -> list[Turn]:
-        return sorted(self._waiting, key=lambda turn: (turn.is_prewarm, turn.due))
+        ranked = []
+        last: dict[tuple[bool, str], tuple[float, bool]] = {}
+        for turn in sorted(self._waiting, key=lambda one: one.due):
+            group = (turn.is_prewarm, turn.session)
+            # Never before those of its own session that go before it.
+            last[group] = max(turn.rank, last.get(group, turn.rank))
+            ranked.append((group[0], last[group], turn.due, turn))
+        return [turn for _, _, _, turn in sorted(ranked, key=lambda rank: rank[:3])]
 
-    def _may_run(self, turn: Turn) -> bool:
-        """Whether the first in the order may convert: with a prewarm first, no person waits."""
-        kept_free = 1 if turn.is_prewarm and self.slots > 1 else 0
-        return len(self._running) < self.slots - kept_free and self._fits(turn)
+    def _may_run(self, turn: Turn, running: Sequence[Turn]) -> bool:
+        """Whether the first in the order may convert beside these: with a prewarm first, no person waits."""
+        return len(running) < self._slots_for(turn, running) and self._fits(turn, running)
 
-    def _fits(self, turn: Turn) -> bool:
-        return not self._running or self.used_bytes + turn.memory_bytes <= self.memory_bytes
+    def _slots_for(self, turn: Turn, running: Sequence[Turn]) -> int:
+        """How many may convert, this one among them."""
+        if self.slots == 1:
+            return 1
+        if turn.is_prewarm:
+            return self.slots - 1
+        sessions = Counter(one.session for one in running if not one.is_prewarm)
+        most = max(sessions.values(), default=0)
+        is_crowded_out = 2 * most > self.slots and turn.session not in sessions
+        return self.slots + 1 if is_crowded_out else self.slots
+
+    def _fits(self, turn: Turn, running: Sequence[Turn]) -> bool:
+        used = sum(one.memory_bytes for one in running)
+        return not running or used + turn.memory_bytes <= self.memory_bytes

@@ -122,11 +122,16 @@ class Work:
         flight: those who want it.
         reporter: tells them how far it is.
         stopping: set when this worker ends: what has not begun won't.
+        session: what it is for.
     """
 
-    def __init__(self, flight: Flight, reporter: Reporter, stopping: StopSignal) -> None:
+    def __init__(
+        self, flight: Flight, reporter: Reporter, stopping: StopSignal, session: str
+    ) -> None:
         self.flight = flight
+        self.session = session
         self._stopping = stopping
+        self._gave_way = threading.Event()
         self.reporter = reporter
         self.lease: Lease | None = None
 
@@ -142,9 +147,18 @@ class Work:
         return self.lease is not None and self.lease.is_lost
 
     def is_set(self) -> bool:
-        """Whether to stop: nobody wants it, or another worker does it (see `StopSignal`)."""
-        self._heed_others()
-        return self.flight.is_cancelled or self.is_lost
+        """Whether to stop: nobody wants it, another worker does it, or a person needs the place."""
+        gives_way = self.urgency is Urgency.PREWARM and self._gave_way.is_set()
+        return gives_way or self.flight.is_cancelled or self.is_lost
+
+    def give_way(self) -> None:
+        """A person needs its place: unless a person waits for this, too, it ends."""
+        self._gave_way.set()
+
+    @property
+    def may_begin_anew(self) -> bool:
+        """Whether it was ended for a person only, and somebody still wants it."""
+        return self._gave_way.is_set() and not self.flight.is_cancelled
 
     def check(self) -> None:
         """Between two steps.

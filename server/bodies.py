@@ -155,7 +155,13 @@ class _Copy:
         try:
             self._file.flush()
             size = self._file.tell()
-            recoded = ResultHeader(header.content_type, size, header.raw_size, header.warnings)
+            recoded = ResultHeader(
+                header.content_type,
+                size,
+                header.raw_size,
+                header.warnings,
+                is_final=header.is_final,
+            )
             keep(recoded, Path(self._file.name))
         except OSError as problem:
             logger.warning("a recoded result can't be kept: %s", problem)

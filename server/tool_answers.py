@@ -223,7 +223,9 @@ class ToolAnswers:
         return await anyio.to_thread.run_sync(call, *arguments, limiter=limiter)
 
     def _keep(self, key: str, header: ResultHeader, body: Path) -> None:
-        self._services.results.put(key, header, body, self._services.settings.result_ttl_seconds)
+        settings = self._services.settings
+        seconds = settings.result_ttl_seconds if header.is_final else settings.error_ttl_seconds
+        self._services.results.put(key, header, body, seconds)
 
 
 def _headers(key: str, encoding: str, file_name: str | None) -> dict[str, str]:

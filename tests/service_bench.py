@@ -84,6 +84,7 @@ class Bench:
     records: list[ConversionRecord] = field(default_factory=list)
     slots: int = 4
     memory_bytes: int = 1 << 40
+    scratch_bytes: int = 1 << 20
     seconds: float = 600.0
     files: CountingStorage = field(default_factory=CountingStorage)
     now: float = 1_000_000.0
@@ -105,7 +106,7 @@ class Bench:
         artifacts = DirectoryArtifacts(self.folder / "artifacts", 1 << 20)
         converter = Converter(
             engine=engine,
-            workspace=Scratch(self.folder / scratch, 1 << 20, self.files),
+            workspace=Scratch(self.folder / scratch, self.scratch_bytes, self.files),
             artifacts=artifacts,
             intake=self.intake,
             limits=Limits(seconds=self.seconds),

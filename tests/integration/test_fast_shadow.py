@@ -45,6 +45,10 @@ class Somebody:
     """Who has a turn already."""
 
     urgency = Urgency.PERSON
+    session = "session"
+
+    def give_way(self) -> None:
+        pass
 
     def check_wait(self) -> None:
         pass

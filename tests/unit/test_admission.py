@@ -19,12 +19,17 @@ class Applicant:
 
     urgency: Urgency = Urgency.PERSON
     problem: LoaderError | None = None
+    session: str = "session"
+    has_to_end: threading.Event = field(default_factory=threading.Event)
     places: list[int] = field(default_factory=list)
     waits: threading.Event = field(default_factory=threading.Event)
 
     def check_wait(self) -> None:
         if self.problem is not None:
             raise self.problem
+
+    def give_way(self) -> None:
+        self.has_to_end.set()
 
     def show_waiting(self, ahead: int) -> None:
         self.places.append(ahead)
@@ -136,3 +141,20 @@ def test_two_that_grow_at_once_both_end() -> None:
     with ThreadPoolExecutor(2) as pool:
         for each in [pool.submit(convert) for _ in range(2)]:
             each.result(20)
+
+
+def test_a_person_who_does_not_fit_has_work_ahead_of_time_end() -> None:
+    admission = Admission(slots=4, memory_bytes=100, seconds=60)
+    ahead, person = Applicant(Urgency.PREWARM), Applicant()
+
+    def work_ahead() -> None:
+        with admission.enter(ahead, 90):
+            ahead.waits.set()
+            assert ahead.has_to_end.wait(20)
+
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work_ahead)
+        assert ahead.waits.wait(20)
+        with admission.enter(person, 20):
+            assert ahead.has_to_end.is_set()
+        working.result(20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import AsyncGenerator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -105,6 +106,22 @@ def test_a_recoded_body_is_kept_as_it_was_sent(tmp_path: Path) -> None:
     assert content == sent
     assert kept_header.size == len(sent)
     assert list((tmp_path / "recoding").iterdir()) == []
+
+
+@pytest.mark.parametrize("is_final", [True, False])
+def test_a_recoded_body_is_as_final_as_its_answer(tmp_path: Path, is_final: bool) -> None:
+    """Else the answer without a host would be kept in one encoding long after the whole one is there."""
+    kept = Kept()
+
+    async def run() -> None:
+        limiter = anyio.CapacityLimiter(1)
+        stored = OpenResult(replace(header(), is_final=is_final), iter([ZSTD]))
+        body = stored_body("key", stored, limiter)
+        await read(recoded_body(body, "gzip", tmp_path, limiter, kept.keep))
+
+    anyio.run(run)
+    ((kept_header, _),) = kept
+    assert kept_header.is_final is is_final
 
 
 def test_a_body_that_cannot_be_kept_is_sent_all_the_same(tmp_path: Path) -> None:
