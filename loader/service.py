@@ -18,7 +18,13 @@ from loader.conversion import Converter
 from loader.engine.base import StopSignal
 from loader.errors import CACHEABLE, ErrorCode, LoaderError, raise_without_place
 from loader.flight import Flight, Flights
-from loader.keys import ToolRequest, artifact_key, failure_key, result_key
+from loader.keys import (
+    ToolRequest,
+    artifact_key,
+    failure_key,
+    result_key,
+    tool_failure_key,
+)
 from loader.leases import Lease, Leases
 from loader.plan import Plan
 from loader.progress import ProgressBoard
@@ -34,6 +40,8 @@ _FOR_LARGER = frozenset(
     {ErrorCode.OUT_OF_MEMORY, ErrorCode.TIMED_OUT, ErrorCode.NEEDS_LARGER_WORKER}
 )
 """Failures that say nothing to a worker with more memory."""
+_OF_A_RUN = frozenset({ErrorCode.TIMED_OUT, ErrorCode.OUT_OF_MEMORY, ErrorCode.ENGINE_CRASHED})
+"""Failures of reading the profiles with a tool that its other options would only meet again."""
 _PASSING = frozenset(
     {ErrorCode.CANCELLED, ErrorCode.BUSY, ErrorCode.SOURCE_CHANGED, ErrorCode.INCOMPLETE}
 )
@@ -146,7 +154,8 @@ class ToolDataService:
             session = list_session(self._storage, request.locations)
             plan = plan_for(session, self._converter.engine_version, request)
             plan = self._converter.fitted(replace(plan, is_last=is_last))
-            asked = _Asked(plan, urgency, cancelled, is_large)
+            failures = tool_failure_key(self._converter.engine_version, request, plan.files)
+            asked = _Asked(plan, urgency, cancelled, is_large, failures)
             try:
                 return Answered(plan.key, self._answer(asked))
             except LoaderError as error:
@@ -180,8 +189,22 @@ class ToolDataService:
         return answer_or_raise(found)
 
     def _look(self, asked: _Asked) -> OpenResult | None:
-        """What is kept for the request: its answer, or a failure that is remembered."""
-        found = self._results.open(asked.plan.key)
+        """What is kept for the request: its answer, or a failure that is remembered.
+
+        A failure of the tool counts as long as the profiles would have to be read.
+        """
+        found = self._look_under(asked, asked.plan.key)
+        if found is not None:
+            return found
+        failed = self._look_under(asked, asked.tool_key)
+        if failed is not None and self._has_set(asked.plan):
+            close_pieces(failed)
+            return None
+        return failed
+
+    def _look_under(self, asked: _Asked, key: str) -> OpenResult | None:
+        """What is kept under a key, or under that of its failures if this worker has much memory."""
+        found = self._results.open(key)
         if not asked.is_large:
             return found
         if found is not None:
@@ -189,7 +212,11 @@ class ToolDataService:
             if error is None or error.code not in _FOR_LARGER:
                 return found
             close_pieces(found)
-        return self._results.open(asked.key_of_failures)
+        return self._results.open(failure_key(key))
+
+    def _has_set(self, plan: Plan) -> bool:
+        """Whether the tool has an artifact set to be made from, in place of the profiles."""
+        return plan.artifact_key is not None and self._artifacts.contains(plan.artifact_key)
 
     def _is_there(self, asked: _Asked) -> bool:
         found = self._look(asked)
@@ -200,13 +227,19 @@ class ToolDataService:
     def _produce(self, asked: _Asked, flight: Flight) -> None:
         """Has the answer made, here or elsewhere."""
         with Reporter(self._progress, asked.plan.key) as reporter:
-            for _ in range(_TRIES):
-                work = Work(flight, reporter, self._stopping)
+            session = "\n".join(asked.plan.request.locations)
+            tries = 0
+            while tries < _TRIES:
+                work = Work(flight, reporter, self._stopping, session)
                 try:
                     self._produce_shared(asked, work)
                     return
                 except _ReplacedError:
                     logger.warning("another worker has taken over; waiting for its answer")
+                    tries += 1
+                except _GaveWayError:
+                    logger.info("work ahead of time gave way to a person; it waits again")
+                    tries += flight.urgency is Urgency.PREWARM
         raise LoaderError(ErrorCode.BUSY, "The workers are too slow at the moment. Try again.")
 
     def _produce_shared(self, asked: _Asked, work: Work) -> None:
@@ -254,6 +287,7 @@ class ToolDataService:
 
         Raises:
             _ReplacedError: this worker was too slow, and another one has the lease now.
+            _GaveWayError: a person needed the place.
             LoaderError: why there is no answer.
         """
         work.lease = lease
@@ -266,9 +300,11 @@ class ToolDataService:
             is_passing = error.code in _PASSING
             if error.code is ErrorCode.CANCELLED and lease.is_lost:
                 raise _ReplacedError from error
+            if error.code is ErrorCode.CANCELLED and work.may_begin_anew:
+                raise _GaveWayError from error
             # What a slow worker failed at, its successor may have made.
             if error.code in CACHEABLE and lease.confirm():
-                self._remember(asked.key_of_failures, error)
+                self._remember_failure(asked, error)
             raise
         finally:
             # Whatever goes wrong: a lease that is not given back is renewed for as long as this worker lives.
@@ -277,6 +313,12 @@ class ToolDataService:
                     self._remember_missing(asked, lease)
             finally:
                 lease.release()
+
+    def _remember_failure(self, asked: _Asked, error: LoaderError) -> None:
+        """For this request; and for all of the tool, if it was the profiles that were read."""
+        self._remember(asked.key_of_failures, error)
+        if error.code in _OF_A_RUN and not self._has_set(asked.plan):
+            self._remember(asked.key_of_tool_failures, error)
 
     def _remember(self, key: str, error: LoaderError) -> None:
         stored = StoredError(error.code.value, error.message, error.file)
@@ -301,11 +343,17 @@ class _Asked:
     urgency: Urgency
     cancelled: StopSignal | None
     is_large: bool
+    tool_key: str
 
     @property
     def key_of_failures(self) -> str:
         """Where this worker remembers its failures; one with much memory has a place of its own."""
         return failure_key(self.plan.key) if self.is_large else self.plan.key
+
+    @property
+    def key_of_tool_failures(self) -> str:
+        """Likewise, where it remembers that the tool fails on these profiles."""
+        return failure_key(self.tool_key) if self.is_large else self.tool_key
 
     @property
     def missing_key(self) -> str:
@@ -316,3 +364,7 @@ class _Asked:
 
 class _ReplacedError(Exception):
     """Another worker has taken over."""
+
+
+class _GaveWayError(Exception):
+    """Work ahead of time was ended because a person needed its place."""
