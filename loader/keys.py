@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loader.catalog import HostFile, digest_of
@@ -82,6 +82,11 @@ def tool_failure_key(engine_version: str, request: ToolRequest, files: tuple[Hos
             request.tool,
         ]
     )
+
+
+def key_without(key: str, hosts: Iterable[str]) -> str:
+    """Key of an artifact set that was made without some of the hosts that its key names."""
+    return _hash(["without", key, sorted(hosts)])
 
 
 def failure_key(key: str) -> str:
