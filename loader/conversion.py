@@ -6,9 +6,10 @@ writes beside them. What to convert, and whether somebody else is already at it,
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
@@ -39,6 +40,7 @@ _OF_A_SET = frozenset({ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED, Error
 """Failures that a damaged artifact set can cause."""
 _NO_TIME = 0.001
 """Seconds in which no child ends by itself."""
+logger = logging.getLogger(__name__)
 
 
 class Workspace(Protocol):
@@ -133,23 +135,37 @@ class Converter:
         """
         has_set = self._has_set(plan)
         needed = self._room.to_begin(plan, has_set)
-        with self._admission.enter(work, needed) as place, ExitStack() as stack:
-            directory = stack.enter_context(self._workspace.job_directory())
-            task = Task(plan, work, place, directory, keep, self._limits)
-            if plan.tool.name == HEALTH:
-                self._answer_health(task)
-                return True
-            outcome = self._convert_artifacts(task) if has_set else _Outcome.MISSING
-            if outcome is _Outcome.DONE:
-                return True
-            if has_set:
-                place.resize(self._room.by_size(plan))
-                directory = stack.enter_context(self._workspace.job_directory())
+        with self._admission.enter(work, needed) as place:
+            try:
+                with self._workspace.job_directory() as directory:
+                    task = Task(plan, work, place, directory, keep, self._limits)
+                    return self._convert_plan(task, has_set)
+            except _CrampedError:
+                logger.info("%s needs more memory than was set aside; trying again", plan.tool.name)
+            place.resize(self._room.memory_bytes)
+            with self._workspace.job_directory() as directory:
+                task = Task(plan, work, place, directory, keep, self._limits, has_all=True)
+                return self._convert_plan(task, self._has_set(plan))
+
+    def _convert_plan(self, task: Task, has_set: bool) -> bool:
+        """Makes the answer in the task's place.
+
+        Raises:
+            _CrampedError: the engine needed more memory than was set aside, and more is to be had.
+        """
+        if task.plan.tool.name == HEALTH:
+            self._answer_health(task)
+            return True
+        if not has_set:
+            return self._convert_profiles(task) is Program.XPROF
+        outcome = self._convert_artifacts(task)
+        if outcome is _Outcome.DONE:
+            return True
+        task.set_aside(self._room.by_size(task.plan))
+        with self._workspace.job_directory() as directory:
             is_refused = outcome is _Outcome.REFUSED
-            program = self._convert_profiles(
-                replace(task, directory=directory, is_set_refused=is_refused)
-            )
-            return program is Program.XPROF
+            again = replace(task, directory=directory, is_set_refused=is_refused)
+            return self._convert_profiles(again) is Program.XPROF
 
     def _has_set(self, plan: Plan) -> bool:
         """Whether the shared set is there and the tool needs no more than that."""
@@ -169,7 +185,7 @@ class Converter:
             if name.endswith(MODULE_SUFFIX)
         )
         usable = Usable(manifest.hosts, sizes, manifest.warnings, modules=modules)
-        task.place.resize(self._room.for_set(task.plan, usable))
+        task.set_aside(self._room.for_set(task.plan, usable))
         try:
             self._convert(task, usable, ARTIFACT)
         except LoaderError as error:
@@ -226,7 +242,7 @@ class Converter:
             plan.are_chosen,
             task.after_each,
         )
-        task.place.resize(self._room.for_profiles(plan, usable))
+        task.set_aside(self._room.for_profiles(plan, usable))
         try:
             return self._convert(task, usable, PROFILE)
         except LoaderError as problem:
@@ -313,15 +329,22 @@ class Converter:
             )
 
     def _run_engine(self, task: Task, job: Job, usable: Usable, source: str) -> Converted:
-        """One run of the engine, counted and learnt from."""
+        """One run of the engine, counted and learnt from.
+
+        Raises:
+            _CrampedError: it needed more memory than was set aside, and more is to be had.
+        """
         task.work.check()
         reserved = task.place.memory_bytes
+        limits = replace(task.limits, memory_bytes=self._room.most_for(reserved))
         try:
-            converted = self._engine.convert(job, task.limits, task.work)
+            converted = self._engine.convert(job, limits, task.work)
         except LoaderError as error:
             self._record(ConversionRecord(job.tool, source, error.code.value, None, reserved))
             if error.code is ErrorCode.OUT_OF_MEMORY:
-                self._room.learn(job.tool, source, usable, task.limits.memory_bytes)
+                self._room.learn(job.tool, source, usable, limits.memory_bytes)
+                if limits.memory_bytes < task.limits.memory_bytes:
+                    raise _CrampedError from error
             raise
         self._record(ConversionRecord(job.tool, source, "ok", converted, reserved))
         if converted.program is Program.XPROF:
@@ -344,6 +367,10 @@ class Converter:
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
             intake = timed(self._intake, time.monotonic() + task.limits.seconds)
             task.keep(health(intake, files, task.plan.left_out, task.directory, task.after_each))
+
+
+class _CrampedError(Exception):
+    """The engine needed more memory than was set aside: our estimate's fault, not the profile's."""
 
 
 class _Outcome(Enum):

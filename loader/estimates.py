@@ -21,7 +21,7 @@ _BASE_BYTES = 100 << 20
 _LEAST, _MOST = 2.0, 60.0
 _MARGIN = 1.1
 _STEP = 0.1
-"""How much of the way to a milder measurement a factor goes; to a sterner one it goes at once."""
+"""How much of the way to a measurement a factor goes; the high end goes up at once."""
 _LEAST_BYTES_TO_LEARN_FROM = 4 << 20
 """Of less, a conversion's fixed costs say more than its bytes."""
 
@@ -99,15 +99,16 @@ class _Factors:
     high: float
 
     def learn(self, low: float, high: float) -> None:
-        """Moves towards a measurement: at once where it was outside, slowly where it was inside."""
+        """Moves towards a measurement: up at once where others must be kept from memory, else slowly.
+
+        One profile that is padded with bytes that cost nothing must not have too little set aside for others.
+        """
         if high > self.high:
             self.high = min(high, _MOST)
         else:
             self.high = max(self.high + _STEP * (high - self.high), _LEAST)
-        if low < self.low:
-            self.low = max(low, _LEAST)
-        else:
-            self.low += _STEP * (min(low, self.rules.low.factor) - self.low)
+        aim = min(max(low, _LEAST), self.rules.low.factor)
+        self.low += _STEP * (aim - self.low)
 
 
 class Estimates:

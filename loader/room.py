@@ -19,6 +19,8 @@ from loader.tools import HEALTH
 PROFILE, ARTIFACT = "profile", "artifact"
 """What a conversion reads, as `Reading.source` and metrics name it."""
 _MB, _GB = 1e6, 1e9
+_SLACK_BYTES = 1 << 30
+"""By so much any estimate may be wrong: XProf's own tables, of few bytes that tell little."""
 _LOOK_BYTES = 256 << 20
 """So much is fetched and looked at in two seconds or so, without memory."""
 
@@ -75,6 +77,13 @@ class Room:
     def for_set(self, plan: Plan, usable: Usable) -> int:
         """Bytes for an artifact set that was fetched."""
         return self._estimates.of(_reading(plan.request.tool, ARTIFACT, usable)).high
+
+    def most_for(self, set_aside: int) -> int:
+        """Bytes that a conversion may use for which so many were set aside.
+
+        Estimates may be wrong by some; one that is wrong by much must not take what others were promised.
+        """
+        return min(max(2 * set_aside, set_aside + _SLACK_BYTES), self.memory_bytes)
 
     def require_each(self, plan: Plan, file: StoredFile, found: Inspection) -> None:
         """Refuses a host that can't be converted even alone, where it may be left out.

@@ -27,6 +27,7 @@ class Task:
         limits: what the engine may use.
         is_set_refused: whether the engine has failed on the shared set.
         is_trial: whether nothing but its failure counts: its answer must be XProf's own, and is not kept.
+        has_all: whether all that a conversion may use was set aside, whatever is estimated.
     """
 
     plan: Plan
@@ -37,6 +38,16 @@ class Task:
     limits: Limits
     is_set_refused: bool = False
     is_trial: bool = False
+    has_all: bool = False
+
+    def set_aside(self, memory_bytes: int) -> None:
+        """Has that much memory set aside from now on, as `Place.resize`.
+
+        Raises:
+            LoaderError: as `Place.resize`.
+        """
+        if not self.has_all:
+            self.place.resize(memory_bytes)
 
     def after_each(self, size: int) -> None:
         """So many bytes were fetched or looked at; from any thread.

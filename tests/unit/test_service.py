@@ -120,6 +120,7 @@ def test_with_no_host_left_the_reason_is_the_answer(bench: Bench) -> None:
 def test_only_what_lies_in_the_profile_is_remembered(
     bench: Bench, code: ErrorCode, remembered: bool
 ) -> None:
+    bench.memory_bytes = 1 << 30  # so little that all of it is given at once
     engine = StandInEngine(fail=lambda job: LoaderError(code, "on purpose"))
     service = bench.service(engine)
     for _ in range(2):

@@ -55,6 +55,7 @@ def code_of(service: ToolDataService, request: ToolRequest, is_large: bool = Fal
 def test_a_tool_that_fails_on_a_profile_is_not_tried_with_other_options(
     bench: Bench, code: ErrorCode, is_large: bool
 ) -> None:
+    bench.memory_bytes = 1 << 30  # so little that all of it is given at once
     engine = StandInEngine(fail=lambda job: LoaderError(code, "on purpose"))
     service = bench.service(engine)
     with ThreadPoolExecutor(8) as pool:
@@ -183,3 +184,25 @@ def test_one_session_that_hangs_leaves_a_slot_to_others(bench: Bench, tmp_path: 
         engine.gate.set()
         for each in hang:
             each.result(20)
+
+
+def test_who_needs_all_memory_waits_for_it(bench: Bench) -> None:
+    """What was set aside for it was too little; others keep what they have."""
+    bench.memory_bytes = 4 << 30
+    bench.write("quick", b"quick")
+    engine = PartlyGatedEngine(gate=threading.Event())
+    problem = LoaderError(ErrorCode.OUT_OF_MEMORY, "on purpose")
+    engine.free.fail = lambda job: problem if len(engine.free.jobs) == 1 else None
+    service = bench.service(engine)
+    with ThreadPoolExecutor(2) as pool:
+        other = pool.submit(service.get, bench.request("memory_profile", ("a",)))
+        until(lambda: bool(engine.jobs))
+        cramped = pool.submit(service.get, bench.request("memory_profile", ("quick",)))
+        until(lambda: bool(engine.free.jobs))
+        time.sleep(0.5)
+        assert len(engine.free.jobs) == 1
+        assert engine.gate is not None
+        engine.gate.set()
+        assert read(other.result(20))[1] == "memory_profile"
+        assert read(cramped.result(20))[1] == "memory_profile"
+    assert engine.free.limits[-1].memory_bytes == 4 << 30

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect_result import Inspection
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH
 from tests.service_bench import Bench, StandInEngine, intake, make_bench, read
 
-MB = 10**6
+MB, GIB = 10**6, 1 << 30
+OUT_OF_MEMORY = LoaderError(ErrorCode.OUT_OF_MEMORY, "on purpose")
 
 
 @pytest.fixture
@@ -56,6 +58,53 @@ def test_what_may_just_fit_runs_and_may_use_all(bench: Bench) -> None:
     assert [record.reserved_bytes for record in bench.records] == [22 * MB]
 
 
+def test_estimates_may_be_wrong_by_some_without_harm_to_others(bench: Bench) -> None:
+    """150 MiB are set aside for 1 MB, 2.8 GB for 100 MB; each may use a GiB more, or twice as much."""
+    bench.memory_bytes = 64 * GIB
+    engine = StandInEngine()
+    bench.write("a", b"x" * MB)
+    read(bench.service(engine).get(bench.request("memory_profile", ("a",))))
+    with (bench.session / "a.xplane.pb").open("wb") as profile:
+        profile.truncate(100 * MB)
+    bench.scratch_bytes = GIB
+    read(bench.service(engine).get(bench.request("memory_profile", ("a",))))
+    assert [limits.memory_bytes for limits in engine.limits] == [
+        (150 << 20) + GIB,
+        2 * 2800 * MB,
+    ]
+
+
+def test_a_profile_that_needs_more_than_was_set_aside_gets_all(bench: Bench) -> None:
+    """Whatever is read: the profile, or an artifact set."""
+    bench.memory_bytes = 4 * GIB
+    engine = StandInEngine()
+    service = bench.service(engine)
+
+    def fail(job: Job) -> LoaderError | None:
+        return OUT_OF_MEMORY if engine.limits[-1].memory_bytes < 4 * GIB else None
+
+    engine.fail = fail
+    assert read(service.get(bench.request()))[3:] == [{"a.xplane.pb": 5, "b.xplane.pb": 6}, False]
+    assert read(service.get(bench.request("op_profile")))[3:] == [{}, True]
+    assert [limits.memory_bytes for limits in engine.limits] == [
+        (150 << 20) + GIB,
+        4 * GIB,
+    ] * 2
+    # What the first tries left behind is not used.
+    assert len({job.directory for job in engine.jobs}) == 4
+    reserved = [(record.outcome, record.reserved_bytes) for record in bench.records]
+    assert reserved == [("out_of_memory", 150 << 20), ("ok", 4 * GIB)] * 2
+
+
+def test_what_needs_more_than_all_is_tried_with_all_and_then_refused(bench: Bench) -> None:
+    bench.memory_bytes = 4 * GIB
+    engine = StandInEngine(fail=lambda job: OUT_OF_MEMORY)
+    assert code_of(bench, engine) is ErrorCode.OUT_OF_MEMORY
+    assert [limits.memory_bytes for limits in engine.limits] == [(150 << 20) + GIB, 4 * GIB]
+    assert code_of(bench, engine) is ErrorCode.OUT_OF_MEMORY
+    assert len(engine.jobs) == 2  # remembered
+
+
 def test_events_that_the_inspection_counts_are_seen_before_the_engine_is(bench: Bench) -> None:
     """One for each byte here, which takes 300 bytes of memory at least."""
     bench.memory_bytes = 200 * MB
@@ -78,6 +127,7 @@ def test_a_large_worker_tries_what_another_failed_at(bench: Bench, code: ErrorCo
 
 
 def test_a_large_worker_remembers_its_own_failures(bench: Bench) -> None:
+    bench.memory_bytes = GIB
     engine = StandInEngine(fail=lambda job: LoaderError(ErrorCode.OUT_OF_MEMORY, "on purpose"))
     for _ in range(3):
         assert code_of(bench, engine, is_large=True) is ErrorCode.OUT_OF_MEMORY
