@@ -1,12 +1,14 @@
 """The HLO modules of a profile: their names become names of files, so each must be harmless.
 
 XProf 2.24.2 writes `<module>(<id>).hlo_proto.pb` with the name as it stands in the profile, wherever that
-leads (measured). A name that leads elsewhere on purpose is refused; a mere slash, which only makes the list
-of tools fail, becomes an underscore. Used by the inspection only.
+leads (measured). A name that leads elsewhere on purpose is refused. Others are repaired: a slash, which
+makes the list of tools fail, and a comma, which divides the list of modules, become underscores; what can't
+be shown (control and direction characters) becomes question marks. Used by the inspection only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from loader.inspect_limits import InspectionLimits
@@ -16,6 +18,8 @@ from loader.wire import Flaw, Walker, WireError, signed
 
 HLO_STAT = b"Hlo Proto"
 """Name of the stat that carries an HloProto."""
+
+_FOR_LISTS = re.compile("[/,]")
 
 # XPlane, entry of a map, XEventMetadata, XStat, HloProto, HloModuleProto
 _EVENT_METADATA, _VALUE, _EVENT_STAT = 0x22, 0x12, 0x2A
@@ -28,7 +32,7 @@ class Modules:
 
     Attributes:
         names: of the modules, after repairs.
-        renamed: names that held slashes, before and after.
+        renamed: names that held characters which a file or a list can't have, before and after.
         unreadable: modules that do not parse.
     """
 
@@ -59,8 +63,9 @@ class Modules:
             except WireError as error:
                 if error.flaw is Flaw.TOO_MANY:
                     raise
-                # XProf 2.24.2 skips a group and uses a name behind it (measured).
-                if error.flaw is Flaw.GROUP:
+                # XProf 2.24.2 skips a group and uses a name behind it (measured). In a stat that it does not
+                # read, a group is only what bytes that are no message look like.
+                if error.flaw is Flaw.GROUP and is_hlo:
                     raise unsafe_module() from error
                 self.unreadable += is_hlo
                 continue
@@ -106,8 +111,10 @@ class Modules:
 
     def _repaired(self, first: int, raw: bytes) -> str:
         """The name as it can be a file's."""
-        fixed = self._texts.readable(raw).replace(b"/", b"_")
-        self._texts.replace(first, raw, fixed)
-        if b"/" in raw:
-            self.renamed[raw.decode(errors="replace")] = fixed.decode()
-        return fixed.decode()
+        readable = self._texts.readable(raw).decode()
+        fixed = _FOR_LISTS.sub("_", readable)
+        fixed = "".join(char if char.isprintable() else "?" * len(char.encode()) for char in fixed)
+        self._texts.replace(first, raw, fixed.encode())
+        if fixed != readable:
+            self.renamed[readable] = fixed
+        return fixed

@@ -54,7 +54,7 @@ def _missing(planes: Planes, found: Sequence[Plane], devices: int) -> list[str]:
 
 def _repaired(planes: Planes) -> list[str]:
     sentences = [
-        f"The HLO module {before!r} is called {after!r} here: XProf can't handle a slash in it."
+        f"The HLO module {before!r} is called {after!r} here: XProf can't handle all its characters."
         for before, after in list(planes.modules.renamed.items())[:MOST_REPORTS]
     ]
     if texts := planes.texts.unreadable:

@@ -19,7 +19,8 @@ ANSWER_FILE = ".answer"
 
 _TRACE_SUFFIXES = (".SSTABLE", ".metadata.SSTABLE", ".trie.SSTABLE")
 _SHARED_CACHE = re.compile(r"(ALL_HOSTS|NO_HOST)\.[A-Za-z0-9_]{1,64}\.pb")
-_MODULE_NAME_BYTES = 200 + len(MODULE_SUFFIX)
+_MODULE_NAME_BYTES = 200 + len(f"({1 << 64})") + len(MODULE_SUFFIX)
+"""The longest name that the inspection accepts, and the module's id behind it."""
 
 
 def module_names(directory: Path) -> list[str]:

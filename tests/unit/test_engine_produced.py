@@ -18,6 +18,7 @@ EXPECTED = [
     "a b.metadata.SSTABLE",
     "a b.trie.SSTABLE",
     "jit_step(1).hlo_proto.pb",
+    "m" * 200 + "(18446744073709551615).hlo_proto.pb",
 ]
 UNEXPECTED = [
     ".answer",
@@ -28,7 +29,7 @@ UNEXPECTED = [
     "cache_version.txt",
     "new\nline.hlo_proto.pb",
     "other.SSTABLE",
-    "x" * 201 + ".hlo_proto.pb",
+    "x" * 223 + ".hlo_proto.pb",
 ]
 
 

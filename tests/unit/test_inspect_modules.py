@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loader.engine.produced import MODULE_SUFFIX, module_names
 from loader.errors import ErrorCode
 from tests.inspecting import inspect, refusal, repaired
 from tests.wire_bytes import (
@@ -69,9 +70,41 @@ def test_a_slash_becomes_an_underscore_in_the_module_only(tmp_path: Path) -> Non
     inspection = inspect(tmp_path, profile)
     assert "sub_dir_mod" in inspection.modules
     assert inspection.warnings == (
-        "The HLO module 'sub/dir/mod' is called 'sub_dir_mod' here: XProf can't handle a slash in it.",
+        "The HLO module 'sub/dir/mod' is called 'sub_dir_mod' here: XProf can't handle all its characters.",
     )
     assert repaired(profile, inspection) == profile.replace(b"sub/dir/mod", b"sub_dir_mod")
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "shown"),
+    [
+        ("a\nb", "a?b", r"a\nb"),
+        ("jit_\x1b[31m", "jit_?[31m", r"jit_\x1b[31m"),
+        ("safe\u202ecod.exe", "safe???cod.exe", r"safe\u202ecod.exe"),
+        ("f(a, b)", "f(a_ b)", "f(a, b)"),
+    ],
+)
+def test_what_a_name_in_a_list_cannot_have_is_replaced_and_named(
+    tmp_path: Path, name: str, fixed: str, shown: str
+) -> None:
+    """Else the module's file would not be taken for one, or one module would read as two."""
+    profile = modules(hlo_stat(name.encode()))
+    inspection = inspect(tmp_path, profile)
+    assert inspection.modules == (fixed,)
+    assert inspection.warnings == (
+        f"The HLO module '{shown}' is called '{fixed}' here: XProf can't handle all its characters.",
+    )
+    assert repaired(profile, inspection) == profile.replace(name.encode(), fixed.encode())
+    (tmp_path / f"{fixed}(1){MODULE_SUFFIX}").touch()
+    assert module_names(tmp_path) == [f"{fixed}(1)"]
+
+
+def test_a_group_in_a_stat_that_is_no_module_is_harmless(tmp_path: Path) -> None:
+    """Bytes that are no message, a fingerprint say, often look like one."""
+    fingerprint = hlo_proto_stat(b"\x0b\x9f\x12\x33\x01", stat=99)
+    inspection = inspect(tmp_path, modules(hlo_stat(b"jit_ok"), fingerprint))
+    assert inspection.modules == ("jit_ok",)
+    assert inspection.warnings == ()
 
 
 def test_unreadable_bytes_in_a_module_name_become_question_marks(tmp_path: Path) -> None:
