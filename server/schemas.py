@@ -162,7 +162,8 @@ class Session(ServerSet):
     """Server-set: all folders of a merged session."""
     prewarm: str | None = None
     """Server-set: how far converting in advance is: `waiting`, `running`, `done`, `cancelled`, `failed`, or
-    `skipped` when this hub does not do so, the session is too large, or hosts of it are missing."""
+    `skipped` when this hub does not do so, the session is too large, hosts of it are missing, or too many
+    sessions are waiting."""
     hosts: list[SessionHost] | None = None
     """Server-set: the hosts that are there at this moment; not part of lists."""
     found_hosts: int | None = None

@@ -20,9 +20,9 @@ from fastapi import Request, Response
 
 from loader.catalog import SessionFiles, list_session
 from loader.errors import ErrorCode, LoaderError
-from loader.keys import ToolRequest, encoded_key
+from loader.keys import ToolRequest, encoded_key, failure_key
 from loader.plan import Plan
-from loader.results import OpenResult, ResultHeader
+from loader.results import OpenResult, ResultHeader, close_pieces
 from loader.service import answer_or_raise, plan_for
 from server.answer_progress import (
     BEGUN,
@@ -158,17 +158,16 @@ class ToolAnswers:
         return await self._in_thread(plan_for, session, self._services.engine_version, request)
 
     async def _progress_of(self, plan: Plan) -> AnswerProgress:
-        # Before the answer: a large worker makes one in the place of another worker's failure.
+        if await self._is_settled(plan):
+            return READY
         posted = await self._in_thread(self._services.progress.read, plan.key)
         if posted is not None:
             return running(posted, time.time())
-        if await self._in_thread(self._services.results.contains, plan.key):
-            return READY
         return BEGUN if self._services.deferred.is_running(plan.key) else IDLE
 
     async def _later(self, preferences: Sequence[str], plan: Plan) -> Response | None:
         patience = async_patience(preferences)
-        if patience is None or await self._in_thread(self._services.results.contains, plan.key):
+        if patience is None or await self._is_settled(plan):
             return None
 
         async def make() -> None:
@@ -180,6 +179,20 @@ class ToolAnswers:
             return None
         progress = await self._progress_of(plan)
         return accepted_response(progress if progress.state == "running" else BEGUN)
+
+    async def _is_settled(self, plan: Plan) -> bool:
+        """Whether the answer is there, or why there is none, which a large worker may change."""
+        contains = self._services.results.contains
+        if not await self._in_thread(contains, plan.key):
+            return False
+        if not self._services.settings.large_workers:
+            return True
+        stored = await self._look_up(plan.key)
+        if stored is None:
+            return False
+        may_help = self._may_large_help(stored)
+        await self._in_thread(close_pieces, stored)
+        return not may_help or await self._in_thread(contains, failure_key(plan.key))
 
     async def is_kept(self, session: SessionFiles, request: ToolRequest) -> bool:
         """Whether the answer is there already, so that nobody has to be asked."""

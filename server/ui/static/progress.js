@@ -14,6 +14,7 @@ const LONGEST_PAUSE_UNANSWERED = 10_000;
 const PAUSE_GROWTH = 1.3;
 const TICK = 1000;
 const MEGABYTE = 1e6;
+const SPEAK_AFTER = 100;
 
 /** Requests under way by their id, the oldest first, with what is known of them. */
 const running = new Map();
@@ -34,16 +35,23 @@ export function endProgress(request) {
 async function follow(request) {
   let pause = FIRST_PAUSE;
   while (running.has(request.id)) {
-    const known = document.hidden ? null : await ask(request);
-    const entry = running.get(request.id);
-    if (entry && known) {
-      Object.assign(entry, { known, at: performance.now() });
-      render();
-    }
+    // Nobody looks at a page in the background.
+    const isWell = document.hidden || (await look(request));
     await new Promise((resolve) => setTimeout(resolve, pause));
     // A server that can't say how far it is has other cares.
-    pause = known ? Math.min(pause * PAUSE_GROWTH, LONGEST_PAUSE) : Math.min(pause * 2, LONGEST_PAUSE_UNANSWERED);
+    pause = isWell ? Math.min(pause * PAUSE_GROWTH, LONGEST_PAUSE) : Math.min(pause * 2, LONGEST_PAUSE_UNANSWERED);
   }
+}
+
+/** Shows how far a request is; whether the server could say. */
+async function look(request) {
+  const known = await ask(request);
+  const entry = running.get(request.id);
+  if (entry && known) {
+    Object.assign(entry, { known, at: performance.now() });
+    render();
+  }
+  return known !== null;
 }
 
 /** What the server knows of the answer; null when it can't be asked. */
@@ -140,6 +148,7 @@ function makeCard() {
   const box = made("section", { class: "xh-progress", "aria-label": "Progress" });
   box.append(words, bar, spoken);
   document.body.append(box);
+  let announced = "";
   return {
     remove: () => box.remove(),
     show: (name, known, { heading, text: sentence }) => {
@@ -147,8 +156,12 @@ function makeCard() {
       text.textContent = sentence;
       bar.setAttribute("aria-label", name);
       bar.setAttribute("aria-valuetext", sentence);
-      const announced = `${name}: ${heading}`;
-      if (spoken.textContent !== announced) spoken.textContent = announced;
+      const toSay = `${name}: ${heading}`;
+      if (toSay !== announced) {
+        announced = toSay;
+        // A region is read out when it changes, not when it arrives with its text.
+        setTimeout(() => (spoken.textContent = toSay), SPEAK_AFTER);
+      }
       const share = shareDone(known);
       box.classList.toggle("xh-measured", share !== null);
       if (share === null) bar.removeAttribute("aria-valuenow");
