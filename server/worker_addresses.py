@@ -1,7 +1,8 @@
 """Where workers are: fixed URLs, or names that stand for several, and in which order they are asked.
 
 The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
-that has just failed comes last for a moment. Nothing here asks a worker anything.
+that has just failed comes last for a moment, one that stood still for longer each time. Nothing here asks a
+worker anything.
 """
 
 from __future__ import annotations
@@ -12,11 +13,25 @@ import logging
 import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 _RESOLVE_SECONDS = 5.0
 _EJECT_SECONDS = 3.0
+_SILENT_SECONDS, _LONGEST_SILENT_SECONDS = 10.0, 120.0
+"""How long one that stood still is passed over, at first and at most: to find out costs a request seconds."""
+_REMEMBERED_SECONDS = 600.0
+_TRIAL_SECONDS = 10.0
+"""How long others keep away while one request finds out whether such a one is back."""
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Silence:
+    """That an address stood still: when it was last found out, and for how long it was passed over then."""
+
+    noted: float
+    seconds: float
 
 
 class WorkerAddresses:
@@ -39,21 +54,52 @@ class WorkerAddresses:
         self._resolve = resolve or _resolve
         self._checked = float("-inf")
         self._ejected: dict[str, float] = {}
+        self._silences: dict[str, _Silence] = {}
 
     async def ranked(self, name: str) -> list[str]:
-        """All addresses, the best for this name first, those that just failed last."""
+        """All addresses, the best for this name first; those that failed last, the soonest back first."""
         addresses = await self._addresses()
-        return sorted(addresses, key=lambda url: (self.is_ejected(url), _score(url, name)))
+        return sorted(addresses, key=lambda url: (self._ejected_until(url), _score(url, name)))
 
     def eject(self, url: str) -> None:
         """Puts an address at the end of the line for a moment."""
+        self._eject(url, _EJECT_SECONDS)
+
+    def eject_silent(self, url: str) -> None:
+        """Puts an address that did not say anything at the end of the line, each time for twice as long."""
         now = self._clock()
-        self._ejected = {known: end for known, end in self._ejected.items() if end > now}
-        self._ejected[url] = now + _EJECT_SECONDS
+        known = {u: s for u, s in self._silences.items() if s.noted > now - _REMEMBERED_SECONDS}
+        last = known.get(url)
+        if last is None:
+            known[url] = _Silence(now, _SILENT_SECONDS)
+        elif now >= last.noted + _SILENT_SECONDS:  # else all who waited then find out the same
+            known[url] = _Silence(now, min(2 * last.seconds, _LONGEST_SILENT_SECONDS))
+        self._silences = known
+        self._eject(url, known[url].seconds)
+
+    def begin(self, url: str) -> None:
+        """A request is about to ask; from an address that was silent, others keep away until it is heard."""
+        if url in self._silences:
+            self._eject(url, _TRIAL_SECONDS)
+
+    def note_answer(self, url: str) -> None:
+        """The address has been heard."""
+        if self._silences.pop(url, None) is not None:
+            self._ejected.pop(url, None)
 
     def is_ejected(self, url: str) -> bool:
         """Whether the address has just failed."""
-        return self._ejected.get(url, float("-inf")) > self._clock()
+        return self._ejected_until(url) > float("-inf")
+
+    def _eject(self, url: str, seconds: float) -> None:
+        now = self._clock()
+        self._ejected = {known: end for known, end in self._ejected.items() if end > now}
+        self._ejected[url] = max(now + seconds, self._ejected.get(url, now))
+
+    def _ejected_until(self, url: str) -> float:
+        """When the address is asked again; -inf when it is asked now."""
+        end = self._ejected.get(url, float("-inf"))
+        return end if end > self._clock() else float("-inf")
 
     async def _addresses(self) -> list[str]:
         """All addresses; those of a name that can't be resolved now are the last ones that it had."""

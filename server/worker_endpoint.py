@@ -7,7 +7,7 @@ import hmac
 import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import anyio.to_thread
@@ -15,19 +15,24 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from loader.errors import ErrorCode, LoaderError
-from loader.results import OpenResult, close_pieces
+from loader.results import close_pieces
 from loader.service import Answered, ToolDataService
 from loader.turns import Urgency
 from server.error_table import status_of
+from server.late_answer import WorkerStoppingError, framed, late_response
 from server.limited_body import BodyTooLargeError, read_limited_body
 from server.streams import ClosingResponse
-from server.worker_protocol import CONTENT_TYPE, KEY_HEADER, ErrorBody, ToolRequestBody
+from server.worker_protocol import (
+    BEAT_SECONDS,
+    BEATS_HEADER,
+    CONTENT_TYPE,
+    KEY_HEADER,
+    ErrorBody,
+    ToolRequestBody,
+)
 
 _WAITING_REQUESTS = 512
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
-_FAULT = LoaderError(
-    ErrorCode.INTERNAL, "The worker failed for a reason of its own; its log says why."
-)
 logger = logging.getLogger(__name__)
 
 
@@ -42,25 +47,54 @@ def answer_with(
         if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
             return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
         try:
-            answered = await _answer(service, request, await _read_request(request), limiter)
+            body = await _read_request(request)
         except LoaderError as error:
-            if error.code is ErrorCode.BUSY and service.is_stopping:
-                # Not an error of ours on the wire: the front end asks another worker then.
-                return PlainTextResponse("This worker is being stopped.", 503)
-            if error.code is ErrorCode.INTERNAL:
-                logger.exception("a request failed")
             return _error(error)
-        except Exception:  # A fault of ours: another worker would run into it too.
-            logger.exception("a request failed")
-            return _error(_FAULT)
+        making = asyncio.create_task(_answer(service, request, body, limiter))
+        if BEATS_HEADER in request.headers:
+            await asyncio.wait({making}, timeout=BEAT_SECONDS)
+            if not making.done():
+                return late_response(making)
+        try:
+            answered = await making
+        except WorkerStoppingError:
+            # Not an error of ours on the wire: the front end asks another worker then.
+            return PlainTextResponse("This worker is being stopped.", 503)
+        except LoaderError as error:
+            return _error(error)
         close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
         headers = {KEY_HEADER: answered.key}
-        return ClosingResponse(_framed(answered.result), close, headers, CONTENT_TYPE)
+        return ClosingResponse(framed(answered.result), close, headers, CONTENT_TYPE)
 
     return tool_data
 
 
 async def _answer(
+    service: ToolDataService,
+    request: Request,
+    body: ToolRequestBody,
+    limiter: anyio.CapacityLimiter,
+) -> Answered:
+    """The answer to a front end's request.
+
+    Raises:
+        LoaderError: why there is none; faults of our own are in the log.
+        WorkerStoppingError: another worker is to be asked.
+    """
+    try:
+        return await _ask(service, request, body, limiter)
+    except LoaderError as error:
+        if error.code is ErrorCode.BUSY and service.is_stopping:
+            raise WorkerStoppingError from error
+        if error.code is ErrorCode.INTERNAL:
+            logger.exception("a request failed")
+        raise
+    except Exception as problem:  # A fault of ours: another worker would run into it too.
+        logger.exception("a request failed")
+        raise _fault() from problem
+
+
+async def _ask(
     service: ToolDataService,
     request: Request,
     body: ToolRequestBody,
@@ -102,11 +136,11 @@ async def _read_request(request: Request) -> ToolRequestBody:
     return body
 
 
+def _fault() -> LoaderError:
+    return LoaderError(
+        ErrorCode.INTERNAL, "The worker failed for a reason of its own; its log says why."
+    )
+
+
 def _error(error: LoaderError) -> JSONResponse:
-    body = ErrorBody(code=error.code, message=error.message, file=error.file)
-    return JSONResponse(body.model_dump(mode="json"), status_of(error.code))
-
-
-def _framed(result: OpenResult) -> Iterator[bytes]:
-    yield result.header.to_bytes()
-    yield from result.pieces
+    return JSONResponse(ErrorBody.of(error).model_dump(mode="json"), status_of(error.code))

@@ -2,12 +2,18 @@
 
 A POST of a `ToolRequest` as JSON; the answer is a stored result as it lies in the cache: a length-prefixed
 header and the zstd body. A failure is a 4xx or 5xx with the error as JSON. Both sides hold the same secret.
+
+A front end that sends `BEATS_HEADER` hears something every `BEAT_SECONDS`: an answer that is not there by
+then begins nevertheless, as `LATE_CONTENT_TYPE`, with empty frames (`BEAT`) until it is. A frame with a
+`LateHead` follows, in place of the status and headers that have gone out already, and then the result as
+above. A late answer that ends without its head is none: the worker is being stopped.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import struct
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,6 +27,13 @@ TOOL_DATA_PATH = "/internal/v1/tool-data"
 KEY_HEADER = "X-XProf-Hub-Key"
 """Names the content of an answer: the worker has listed the files for itself."""
 CONTENT_TYPE = "application/vnd.xprof-hub.result"
+LATE_CONTENT_TYPE = "application/vnd.xprof-hub.late-result"
+BEATS_HEADER = "X-XProf-Hub-Beats"
+"""Sent by a front end that takes silence for the worker's end."""
+BEAT_SECONDS = 2.0
+FRAME_PREFIX = struct.Struct(">I")
+BEAT = FRAME_PREFIX.pack(0)
+"""An empty frame: a sign of life."""
 
 
 class ToolRequestBody(BaseModel):
@@ -68,9 +81,31 @@ class ErrorBody(BaseModel):
     message: str
     file: str | None
 
+    @classmethod
+    def of(cls, error: LoaderError) -> ErrorBody:
+        """For sending."""
+        return cls(code=error.code, message=error.message, file=error.file)
+
     def to_error(self) -> LoaderError:
         """As received."""
         return LoaderError(self.code, self.message, self.file)
+
+
+class LateHead(BaseModel):
+    """What the status and the headers of an answer would have said that had to begin before it was there.
+
+    Attributes:
+        key: see `KEY_HEADER`; empty for a failure.
+        error: why there is no answer.
+    """
+
+    key: str = ""
+    error: ErrorBody | None = None
+
+    def to_frame(self) -> bytes:
+        """For sending."""
+        text = self.model_dump_json().encode()
+        return FRAME_PREFIX.pack(len(text)) + text
 
 
 def worker_credential(secret_key: str) -> str:

@@ -1,16 +1,16 @@
 """Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
 
-A worker that is gone is passed over for a moment and the request goes to the next. One that is slow is waited
-for, up to one limit for all attempts together. Nothing is retried once bytes of an answer have gone out. What
-needs more memory than the ordinary workers have goes to a large one, where there are any.
+A worker that is gone, or stands still, is passed over for a moment and the request goes to the next. One that
+is slow but gives signs of life is waited for, up to one limit for all attempts together. Nothing is retried
+once bytes of an answer have gone out. What needs more memory than the ordinary workers have goes to a large
+one, where there are any.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import struct
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 import httpx2
@@ -20,14 +20,25 @@ from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
 from server.worker_addresses import WorkerAddresses
-from server.worker_protocol import KEY_HEADER, TOOL_DATA_PATH, ErrorBody, ToolRequestBody
+from server.worker_frames import FrameReader
+from server.worker_protocol import (
+    BEAT_SECONDS,
+    BEATS_HEADER,
+    KEY_HEADER,
+    LATE_CONTENT_TYPE,
+    TOOL_DATA_PATH,
+    ErrorBody,
+    LateHead,
+    ToolRequestBody,
+)
 
 _TRIES = 4
 _RETRY_PAUSE_SECONDS = 0.5
 _CONNECT_SECONDS = 3.0
 _IDLE_SECONDS = 2.0
 """How long an idle connection is kept: less than a worker keeps it, so that none is used as it closes."""
-_PREFIX = struct.Struct(">I")
+_SILENT_SECONDS = 4 * BEAT_SECONDS
+"""After so long without a sign of life a worker counts as one that stands still."""
 _WANTS_MEMORY = frozenset({ErrorCode.NEEDS_LARGER_WORKER, ErrorCode.OUT_OF_MEMORY})
 logger = logging.getLogger(__name__)
 
@@ -58,6 +69,7 @@ class Workers:
         timeout_seconds: for all attempts of one request together.
         on_retry: called when a request goes to another worker.
         large: workers with more memory, or None.
+        silent_seconds: how long a worker may say nothing, not even that it lives.
     """
 
     def __init__(
@@ -67,14 +79,15 @@ class Workers:
         timeout_seconds: float,
         on_retry: Callable[[], None],
         large: WorkerAddresses | None = None,
+        silent_seconds: float = _SILENT_SECONDS,
     ) -> None:
         self._addresses = addresses
         self._large = large
         self._seconds = timeout_seconds
         self._on_retry = on_retry
         self._client = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {credential}"},
-            timeout=httpx2.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
+            headers={"Authorization": f"Bearer {credential}", BEATS_HEADER: "1"},
+            timeout=httpx2.Timeout(silent_seconds, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(
                 max_connections=None, max_keepalive_connections=64, keepalive_expiry=_IDLE_SECONDS
             ),
@@ -98,7 +111,7 @@ class Workers:
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._get(request, urgency, is_large)
-        except (TimeoutError, httpx2.ReadTimeout) as problem:
+        except TimeoutError as problem:
             raise LoaderError(
                 ErrorCode.TIMED_OUT,
                 f"There was no answer within {self._seconds:g} seconds. Try again later: a conversion that "
@@ -135,10 +148,12 @@ class Workers:
                 if addresses.is_ejected(url):
                     # All have just failed: a moment to come back. Another one is asked at once.
                     await asyncio.sleep(_RETRY_PAUSE_SECONDS)
+            addresses.begin(url)
             try:
-                return await self._ask(url, body)
-            except httpx2.ReadTimeout:
-                raise  # It works on the answer; another one would begin anew.
+                return await self._ask(addresses, url, body)
+            except httpx2.TimeoutException as problem:
+                logger.warning("worker %s stands still: %r", url, problem)
+                addresses.eject_silent(url)
             except (httpx2.TransportError, ConnectionError) as problem:
                 logger.warning("worker %s did not answer: %r", url, problem)
                 addresses.eject(url)
@@ -146,22 +161,23 @@ class Workers:
             ErrorCode.BUSY, "No worker answers at the moment. Try again in a few seconds."
         )
 
-    async def _ask(self, url: str, body: ToolRequestBody) -> WorkerAnswer:
+    async def _ask(
+        self, addresses: WorkerAddresses, url: str, body: ToolRequestBody
+    ) -> WorkerAnswer:
         request = self._client.build_request(
             "POST", url + TOOL_DATA_PATH, json=body.model_dump(mode="json")
         )
         response = await self._client.send(request, stream=True)
+        addresses.note_answer(url)
         if response.status_code != httpx2.codes.OK:
             text = await response.aread()
             await response.aclose()
             raise _error_of(url, response.status_code, text)
         try:
-            header, pieces = await _read_answer(response.aiter_raw())
+            return await _read_answer(response)
         except BaseException:
             await response.aclose()
             raise
-        key = response.headers.get(KEY_HEADER, "")
-        return WorkerAnswer(key, header, pieces, response.aclose)
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -183,37 +199,22 @@ def _error_of(url: str, status: int, text: bytes) -> Exception:
         return ConnectionError(f"status {status}")
 
 
-async def _read_answer(
-    pieces: AsyncIterator[bytes],
-) -> tuple[ResultHeader, AsyncGenerator[bytes, None]]:
-    """Reads the header; the rest stays to be read."""
-    buffer = b""
-    needed = _PREFIX.size
-    while True:
-        if len(buffer) >= _PREFIX.size:
-            needed = _PREFIX.size + _PREFIX.unpack_from(buffer)[0]
-        if len(buffer) >= needed > _PREFIX.size:
-            break
-        try:
-            buffer += await anext(pieces)
-        except StopAsyncIteration:
-            raise ConnectionError("the worker's answer ended inside its header") from None
+async def _read_answer(response: httpx2.Response) -> WorkerAnswer:
+    """Reads up to the body, however long that takes as long as signs of life come.
+
+    Raises:
+        LoaderError: the worker's own reason, which it found late.
+        ConnectionError: this is no answer.
+    """
+    reader = FrameReader(response.aiter_raw())
+    key = response.headers.get(KEY_HEADER, "")
     try:
-        header = ResultHeader.from_json(buffer[_PREFIX.size : needed])
+        if response.headers.get("content-type") == LATE_CONTENT_TYPE:
+            head = LateHead.model_validate_json(await reader.frame())
+            if head.error is not None:
+                raise head.error.to_error()
+            key = head.key
+        header = ResultHeader.from_json(await reader.frame())
     except ValueError as problem:
         raise ConnectionError(str(problem)) from problem
-    return header, _rest(buffer[needed:], pieces, header.size)
-
-
-async def _rest(
-    first: bytes, pieces: AsyncIterator[bytes], size: int
-) -> AsyncGenerator[bytes, None]:
-    """The body; a body that ends too early is an error, so that nobody takes it for whole."""
-    received = len(first)
-    if first:
-        yield first
-    async for piece in pieces:
-        received += len(piece)
-        yield piece
-    if received != size:
-        raise ConnectionError("the worker's answer ended too early")
+    return WorkerAnswer(key, header, reader.rest(header.size), response.aclose)

@@ -22,7 +22,13 @@ from loader.engine.xprof import XprofEngine
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.turns import Urgency
-from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
+from server.worker_protocol import (
+    BEAT,
+    BEATS_HEADER,
+    TOOL_DATA_PATH,
+    ToolRequestBody,
+    worker_credential,
+)
 from tests.services.cluster import SECRET, get
 from tests.services.engine import CORPUS, MakeJob
 from tests.services.hub import HubFactory, HubProcess
@@ -68,25 +74,29 @@ class Worker:
         request = ToolRequest((str(self.session),), tool, hosts)
         return ToolRequestBody.of(request, urgency).model_dump(mode="json")
 
-    def ask(self, tool: str) -> httpx2.Response:
+    def ask(self, tool: str, **headers: str) -> httpx2.Response:
         return httpx2.post(
             self.hub.url + TOOL_DATA_PATH,
             json=self.body(tool),
-            headers={"Authorization": f"Bearer {worker_credential(SECRET)}"},
+            headers={"Authorization": f"Bearer {worker_credential(SECRET)}", **headers},
             timeout=60,
             trust_env=False,
         )
 
-    def connect(self, tool: str, urgency: Urgency) -> socket.socket:
-        """A request whose connection can be closed."""
+    def connect(self, tool: str, urgency: Urgency, beats: bool = False) -> socket.socket:
+        """A request whose connection can be closed; with signs of life, after the first of them."""
         content = json.dumps(self.body(tool, urgency)).encode()
         address = urlsplit(self.hub.url)
         connection = socket.create_connection((address.hostname or "", address.port or 0))
         head = (
             f"POST {TOOL_DATA_PATH} HTTP/1.1\r\nHost: worker\r\nContent-Length: {len(content)}\r\n"
-            f"Authorization: Bearer {worker_credential(SECRET)}\r\n\r\n"
+            f"Authorization: Bearer {worker_credential(SECRET)}\r\n"
         )
+        head += f"{BEATS_HEADER}: 1\r\n\r\n" if beats else "\r\n"
         connection.sendall(head.encode() + content)
+        heard = b""
+        while beats and BEAT not in heard:
+            heard += connection.recv(1000)
         return connection
 
     def children(self) -> list[psutil.Process]:
@@ -113,8 +123,9 @@ def worker(hubs: HubFactory, tmp_path: Path) -> Iterator[Worker]:
     yield Worker(hubs.start(env, only="worker"), session)
 
 
-def test_work_ahead_of_time_ends_when_its_connection_closes(worker: Worker) -> None:
-    connection = worker.connect("overview_page", Urgency.PREWARM)
+@pytest.mark.parametrize("beats", [False, True])
+def test_work_ahead_of_time_ends_when_its_connection_closes(worker: Worker, beats: bool) -> None:
+    connection = worker.connect("overview_page", Urgency.PREWARM, beats)
     until(lambda: bool(worker.children()))
     connection.close()
     until(lambda: not worker.children(), seconds=5)
@@ -124,8 +135,9 @@ def test_work_ahead_of_time_ends_when_its_connection_closes(worker: Worker) -> N
     assert worker.ask("memory_profile").status_code == 200
 
 
-def test_a_persons_work_goes_on_when_the_connection_closes(worker: Worker) -> None:
-    connection = worker.connect("overview_page", Urgency.PERSON)
+@pytest.mark.parametrize("beats", [False, True])
+def test_a_persons_work_goes_on_when_the_connection_closes(worker: Worker, beats: bool) -> None:
+    connection = worker.connect("overview_page", Urgency.PERSON, beats)
     until(lambda: bool(worker.children()))
     (child,) = worker.children()
     connection.close()
@@ -146,5 +158,24 @@ def test_who_waits_in_a_worker_that_ends_is_sent_elsewhere_at_once(worker: Worke
         assert time.monotonic() - began < 3
     # Not an error of the protocol: a front end takes it for no answer and asks the next worker.
     assert (answer.status_code, answer.text) == (503, "This worker is being stopped.")
+    assert worker.hub.process.popen.wait(30) == 0
+    connection.close()
+
+
+def test_who_was_given_signs_of_life_by_a_worker_that_ends_is_sent_elsewhere_at_once(
+    worker: Worker,
+) -> None:
+    connection = worker.connect("overview_page", Urgency.PERSON, beats=True)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(worker.ask, "memory_profile", **{BEATS_HEADER: "1"})
+        until(lambda: worker.waiting(Urgency.PERSON) == 1)
+        time.sleep(3)  # The answer has begun.
+        began = time.monotonic()
+        worker.hub.process.popen.terminate()
+        answer = waiting.result(30)
+        assert time.monotonic() - began < 3
+    # It ends without its head, which a front end takes for no answer.
+    assert answer.status_code == 200
+    assert set(answer.content) == {0}
     assert worker.hub.process.popen.wait(30) == 0
     connection.close()
