@@ -20,7 +20,10 @@ from loader.errors import ErrorCode, LoaderError
 
 _log = logging.getLogger(__name__)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NEXT_TO_NOTHING = 1 << 20
 _TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})
+DISK_FULL = "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
+"""What the operator can do about it, in the sentence that a person reads."""
 EXHAUSTED = _FULL | _TOO_MANY_OPEN
 """Errors that say nothing of the file at hand, but that this worker is short of something."""
 
@@ -49,10 +52,20 @@ def _explained(error: OSError) -> tuple[ErrorCode, str]:
         sentence = "The worker has as many files open as it may. Try again in a minute."
         return ErrorCode.BUSY, sentence
     if error.errno in _FULL:
-        sentence = "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
-        return ErrorCode.INTERNAL, sentence
+        return ErrorCode.INTERNAL, DISK_FULL
     reason = errno.errorcode.get(error.errno or 0, "error")
     return ErrorCode.INTERNAL, f"The scratch disk failed ({reason})."
+
+
+def is_full(directory: Path) -> bool:
+    """Whether the disk of a directory has next to no space, or no names, left; False when nobody can say."""
+    try:
+        disk = os.statvfs(directory)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _NEXT_TO_NOTHING or (
+        disk.f_files > 0 and not disk.f_favail
+    )
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import signal
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect_refusals import one_unreadable, unreadable
+from loader.scratch_files import DISK_FULL, is_full
 from loader.storage.base import XPLANE_SUFFIX
 
 CONTENT_TYPES = frozenset(
@@ -23,6 +26,7 @@ _FROM_CHILD = frozenset(
 )
 """Codes that a child may decide; from a child that lies, anything else is a fault of ours."""
 _OUT_OF_MEMORY_SIGNS = ("bad_alloc", "RESOURCE_EXHAUSTED", "pthread_create", "Cannot allocate")
+_DISK_FULL_SIGNS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT))
 _NO_MEMORY_FOR_A_THREAD = 127
 """Exit status of the C library when it can't allocate a thread's own data."""
 
@@ -53,11 +57,26 @@ def read_report(end: ChildEnd) -> Report | None:
 def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
     """Why the job has no answer, or None when it has one; names the tool and, of one host, the file."""
     report = read_report(end)
+    if (report is None or not report.ok) and _lacked_disk(job, end, report):
+        return _Work.of(job).failed(ErrorCode.INTERNAL, DISK_FULL)
     if report is None:
         return _explain_end(_Work.of(job), limits, end)
     if report.ok:
         return None
     return _explain_damage(job, report.message) or _explain_report(_Work.of(job), limits, report)
+
+
+def _lacked_disk(job: Job, end: ChildEnd, report: Report | None) -> bool:
+    """Whether a child failed because the disk is full, which says nothing of the profile.
+
+    A failure of ours is never remembered. So the engine's words, which can hold a stranger's, are not enough
+    to make one of its own failures ours.
+    """
+    words = f"{end.report} {end.log}"
+    if not any(sign in words for sign in _DISK_FULL_SIGNS):
+        return False
+    is_ours = report is not None and report.code is ErrorCode.INTERNAL
+    return is_ours or is_full(job.directory)
 
 
 def _explain_damage(job: Job, message: str) -> LoaderError | None:

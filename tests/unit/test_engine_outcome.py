@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -183,3 +184,35 @@ def test_messages_lose_folders_and_control_characters() -> None:
 
 def test_messages_are_short() -> None:
     assert len(clean("word " * 1000)) <= 300
+
+
+def full_disk_ends() -> list[ChildEnd]:
+    """Our own words, XProf's, and a crash after XProf's."""
+    own = "OSError: [Errno 28] No space left on device: '.answer'"
+    xprofs = "IO error: ./vm.SSTABLE: No space left on device"
+    return [
+        said(Report(False, code=ErrorCode.INTERNAL, message=own)),
+        said(Report(False, code=ErrorCode.ENGINE_REFUSED, message=xprofs)),
+        ChildEnd(EndedBy.ITSELF, signal=signal.SIGABRT, log=f"Check failed: {xprofs}"),
+    ]
+
+
+@pytest.mark.parametrize("end", full_disk_ends())
+def test_a_full_disk_is_not_the_profiles_fault(
+    end: ChildEnd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "loader.engine.outcome.is_full", lambda directory: directory == JOB.directory
+    )
+    error = explain(JOB, LIMITS, end)
+    assert error is not None
+    assert error.code is ErrorCode.INTERNAL
+    assert error.message.startswith("The scratch disk is full; free space on it")
+
+
+@pytest.mark.parametrize("end", full_disk_ends()[1:])
+def test_words_alone_make_no_disk_full(end: ChildEnd, tmp_path: Path) -> None:
+    """A profile whose names say so would else be converted again at every request."""
+    error = explain(replace(JOB, directory=tmp_path), LIMITS, end)
+    assert error is not None
+    assert error.code in {ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED}
