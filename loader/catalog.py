@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +17,7 @@ from loader.storage.base import XPLANE_SUFFIX, Storage, StoredFile
 
 PROFILE_FOLDER = "plugins/profile"
 """Where JAX, TensorFlow and the ML Diagnostics SDK put sessions below a log directory."""
+_LISTINGS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def list_session(storage: Storage, locations: tuple[str, ...]) -> SessionFiles:
         LoaderError: NOT_FOUND when the session has no profile file at all, MALFORMED when a host is in more
             than one folder, and the storage's own errors; no message names the place.
     """
-    entries = [entry for location in locations for entry in _hosts_in(storage, location)]
+    entries = _hosts_of(storage, locations)
     if not entries:
         raise no_profile()
     entries.sort(key=lambda entry: entry.host)
@@ -93,6 +95,15 @@ def list_session(storage: Storage, locations: tuple[str, ...]) -> SessionFiles:
                 entry.file.name,
             )
     return SessionFiles(locations, tuple(entries))
+
+
+def _hosts_of(storage: Storage, locations: tuple[str, ...]) -> list[HostFile]:
+    """The hosts in all folders; a merged session's are listed side by side, for a bucket takes its time."""
+    if len(locations) < 2:
+        return [entry for location in locations for entry in _hosts_in(storage, location)]
+    with ThreadPoolExecutor(min(len(locations), _LISTINGS_AT_ONCE), "listing") as pool:
+        found = pool.map(lambda location: _hosts_in(storage, location), locations)
+        return [entry for entries in found for entry in entries]
 
 
 def _hosts_in(storage: Storage, location: str) -> list[HostFile]:

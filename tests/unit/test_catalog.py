@@ -1,11 +1,13 @@
 """A session's hosts when they lie in several folders."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from loader.catalog import list_session
 from loader.errors import ErrorCode, LoaderError
+from loader.storage.base import StoredFile
 from loader.storage.local import LocalStorage
 from loader.storage.roots import open_storage
 
@@ -53,3 +55,19 @@ def test_one_folder_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
         list_session(open_storage([readable]), (readable, other))
     assert caught.value.code is ErrorCode.PERMISSION_DENIED
     assert str(tmp_path) not in caught.value.message
+
+
+class Meeting(LocalStorage):
+    """A storage that lists no folder before all four are asked for."""
+
+    def __init__(self) -> None:
+        self.barrier = threading.Barrier(4)
+
+    def list_files(self, location: str) -> list[StoredFile]:
+        self.barrier.wait(timeout=10)
+        return super().list_files(location)
+
+
+def test_folders_are_listed_side_by_side(tmp_path: Path) -> None:
+    folders = tuple(fill(tmp_path / str(number), f"host-{number}") for number in range(4))
+    assert list_session(Meeting(), folders).host_names == ("host-0", "host-1", "host-2", "host-3")
