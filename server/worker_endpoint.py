@@ -104,7 +104,12 @@ async def _ask(
     cancelled = threading.Event() if body.urgency is Urgency.PREWARM else None
     watching = None if cancelled is None else asyncio.create_task(_watch(request, cancelled))
     ask = partial(
-        service.get, body.to_request(), body.urgency, cancelled=cancelled, is_large=body.is_large
+        service.get,
+        body.to_request(),
+        body.urgency,
+        cancelled=cancelled,
+        is_large=body.is_large,
+        is_last=body.is_last,
     )
     try:
         return await anyio.to_thread.run_sync(ask, limiter=limiter, abandon_on_cancel=True)

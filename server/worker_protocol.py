@@ -42,6 +42,7 @@ class ToolRequestBody(BaseModel):
     Attributes:
         urgency: for whom the answer is.
         is_large: whether the worker is asked because another one had too little memory or time.
+        is_last: whether no worker with more memory is asked after it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,10 +54,15 @@ class ToolRequestBody(BaseModel):
     as_csv: bool
     urgency: Urgency = Urgency.PERSON
     is_large: bool = False
+    is_last: bool = False
 
     @classmethod
     def of(
-        cls, request: ToolRequest, urgency: Urgency = Urgency.PERSON, is_large: bool = False
+        cls,
+        request: ToolRequest,
+        urgency: Urgency = Urgency.PERSON,
+        is_large: bool = False,
+        is_last: bool = False,
     ) -> ToolRequestBody:
         """For sending."""
         return cls(
@@ -67,6 +73,7 @@ class ToolRequestBody(BaseModel):
             as_csv=request.as_csv,
             urgency=urgency,
             is_large=is_large,
+            is_last=is_last,
         )
 
     def to_request(self) -> ToolRequest:

@@ -125,14 +125,14 @@ class Workers:
     async def _get(self, request: ToolRequest, urgency: Urgency, is_large: bool) -> WorkerAnswer:
         session = "\n".join(request.locations)
         if self._large is None or not is_large:
-            body = ToolRequestBody.of(request, urgency)
+            body = ToolRequestBody.of(request, urgency, is_last=self._large is None)
             try:
                 return await self._first_answer(self._addresses, session, body)
             except LoaderError as error:
                 if self._large is None or not self.may_help(error):
                     raise
                 logger.info("a large worker is asked: %s", error.message)
-        body = ToolRequestBody.of(request, urgency, is_large=True)
+        body = ToolRequestBody.of(request, urgency, is_large=True, is_last=True)
         return await self._first_answer(self._large, session, body)
 
     async def _first_answer(

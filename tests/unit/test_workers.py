@@ -131,7 +131,10 @@ def test_what_wants_more_memory_goes_to_a_large_worker_and_nobody_is_passed_over
             first.answer, second.answer, setup.large.answer = error(507, code), GOOD, GOOD
             assert await body_of(setup) == BODY
             assert (first.asked, second.asked, setup.large.asked) == (1, 0, 1)
-            assert (first.bodies[0]["is_large"], setup.large.bodies[0]["is_large"]) == (False, True)
+            asked = (first.bodies[0], setup.large.bodies[0])
+            assert [body["is_large"] for body in asked] == [False, True]
+            # Only the last one may leave out hosts that are too large for it.
+            assert [body["is_last"] for body in asked] == [False, True]
             assert not setup.addresses.is_ejected(first.url)
             assert setup.retries == 0
 
@@ -146,6 +149,7 @@ def test_without_a_large_worker_the_reason_is_the_answer(code: ErrorCode) -> Non
             first.answer, second.answer = error(507, code), GOOD
             assert await failure_of(setup) is code
             assert (second.asked, setup.large.asked) == (0, 0)
+            assert first.bodies[0]["is_last"] is True
 
     run(test)
 
