@@ -94,6 +94,8 @@ class Admission:
         self._observer = observer or Unobserved()
         self._clock = clock
         self._changed = threading.Condition()
+        self._ahead: dict[Turn, int] = {}
+        self._looked = self._clock()
 
     @property
     def memory_bytes(self) -> int:
@@ -142,12 +144,16 @@ class Admission:
     def _wait(self, turn: Turn, applicant: Applicant) -> None:
         """Returns when it is the turn's turn."""
         began = self._clock()
+        with self._changed:
+            self._let_in()
         while True:
             with self._changed:
-                self._let_in()
+                # Once for all who wait: the order of many takes too long to find for each of them.
+                if self._clock() - self._looked >= _LOOK_SECONDS:
+                    self._let_in()
                 if self._turns.is_running(turn):
                     break
-                ahead = self._turns.ahead(turn)
+                ahead = self._ahead[turn]
             applicant.show_waiting(ahead)
             applicant.check_wait()
             if self._clock() - began >= self._seconds:
@@ -168,6 +174,8 @@ class Admission:
             self._changed.notify_all()
         for turn in self._turns.give_up():
             turn.give_way()
+        self._ahead = {turn: number for number, turn in enumerate(self._turns.in_order())}
+        self._looked = self._clock()
         for urgency in Urgency:
             self._observer.waiting(urgency, self._turns.waiting(urgency))
 

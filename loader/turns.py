@@ -120,7 +120,7 @@ class Turns:
     def grant(self) -> list[Turn]:
         """Lets everyone convert whose turn it is; those who just got it."""
         granted = []
-        for turn in self._in_order():
+        for turn in self.in_order():
             if not self._may_run(turn, self._running):
                 break
             self._waiting.remove(turn)
@@ -133,7 +133,7 @@ class Turns:
 
         Only such as nobody waits for, those that began last first; none if all of them were not enough.
         """
-        first = next(iter(self._in_order()), None)
+        first = next(iter(self.in_order()), None)
         if first is None or first.is_prewarm:
             return []
         staying = [turn for turn in self._running if not (turn.is_to_end and turn.is_prewarm)]
@@ -148,13 +148,20 @@ class Turns:
             turn.is_to_end = True
         return chosen
 
+    def in_order(self) -> list[Turn]:
+        """Those that wait, the next one first."""
+        ranked = []
+        last: dict[tuple[bool, str], tuple[float, bool]] = {}
+        for turn in sorted(self._waiting, key=lambda one: one.due):
+            group = (turn.is_prewarm, turn.session)
+            # Never before those of its own session that go before it.
+            last[group] = max(turn.rank, last.get(group, turn.rank))
+            ranked.append((group[0], last[group], turn.due, turn))
+        return [turn for _, _, _, turn in sorted(ranked, key=lambda rank: rank[:3])]
+
     def is_running(self, turn: Turn) -> bool:
         """Whether it has its turn."""
         return turn in self._running
-
-    def ahead(self, turn: Turn) -> int:
-        """How many that wait go before this one."""
-        return self._in_order().index(turn)
 
     def waiting(self, urgency: Urgency) -> int:
         """How many of an urgency wait."""
@@ -169,16 +176,6 @@ class Turns:
     def used_bytes(self) -> int:
         """What those who convert need together."""
         return sum(turn.memory_bytes for turn in self._running)
-
-    def _in_order(self) -> list[Turn]:
-        ranked = []
-        last: dict[tuple[bool, str], tuple[float, bool]] = {}
-        for turn in sorted(self._waiting, key=lambda one: one.due):
-            group = (turn.is_prewarm, turn.session)
-            # Never before those of its own session that go before it.
-            last[group] = max(turn.rank, last.get(group, turn.rank))
-            ranked.append((group[0], last[group], turn.due, turn))
-        return [turn for _, _, _, turn in sorted(ranked, key=lambda rank: rank[:3])]
 
     def _may_run(self, turn: Turn, running: Sequence[Turn]) -> bool:
         """Whether the first in the order may convert beside these: with a prewarm first, no person waits."""

@@ -86,7 +86,7 @@ def test_people_go_before_what_nobody_waits_for() -> None:
     each.prewarm("ahead of time")
     each.now = 500.0
     each.come("person", 20)
-    assert each.turns.ahead(each.everyone["ahead of time"]) == 1
+    assert each.turns.in_order().index(each.everyone["ahead of time"]) == 1
     assert each.end("running") == ["person"]
     assert each.end("person") == ["ahead of time"]
 
@@ -160,7 +160,7 @@ def test_who_needs_more_than_is_free_waits_again_in_its_old_place() -> None:
     each.now = 200.0
     each.come("c", 5)
     assert not each.turns.resize(each.everyone["a"], 5 * GIB)
-    assert each.turns.ahead(each.everyone["a"]) == 0
+    assert each.turns.in_order().index(each.everyone["a"]) == 0
     assert each.turns.used_bytes == 6 * GIB
     assert each.end("b") == ["a", "c"]
 
