@@ -13,6 +13,7 @@ from loader.engine.base import Converted, Job, Limits
 from loader.errors import ErrorCode, LoaderError
 from loader.scratch import Scratch
 from loader.shadow import FAILED, ShadowComparisons
+from loader.turns import Urgency
 from tests.scratch_parts import CountingStorage, left_behind
 from tests.service_bench import StandInEngine
 
@@ -22,6 +23,22 @@ class FullDisk:
 
     def job_directory(self) -> AbstractContextManager[Path]:
         raise LoaderError(ErrorCode.INTERNAL, "The scratch disk is full.")
+
+
+class Person:
+    """Somebody who wants to convert."""
+
+    urgency = Urgency.PERSON
+    session = "session"
+
+    def check_wait(self) -> None:
+        pass
+
+    def show_waiting(self, ahead: int) -> None:
+        pass
+
+    def give_way(self) -> None:
+        raise AssertionError("a person was told to end")
 
 
 @pytest.fixture
@@ -63,4 +80,23 @@ def test_a_worker_without_threads_costs_no_answer(
     scratch = Scratch(tmp_path / "scratch", 1 << 20, CountingStorage())
     monkeypatch.setattr(threading.Thread, "start", refuse)
     assert offer(scratch, job) == [("hlo_stats", FAILED)] * 2
+    assert left_behind(tmp_path / "scratch") == []
+
+
+def test_a_comparison_gives_way_to_a_person_and_counts_as_none(job: Job, tmp_path: Path) -> None:
+    engine = StandInEngine(gate=threading.Event())
+    admission = Admission(1, 1 << 30, 10.0)
+    counted: list[tuple[str, str]] = []
+    scratch = Scratch(tmp_path / "scratch", 1 << 20, CountingStorage())
+    shadow = ShadowComparisons(
+        engine, scratch, admission, 1.0, lambda tool, outcome: counted.append((tool, outcome))
+    )
+    converted = Converted(job.directory / ".answer", "application/json", 0.1, 0.1, 1000)
+    shadow.offer(job, converted, Limits())
+    while not engine.jobs:
+        threading.Event().wait(0.005)
+    with admission.enter(Person(), 1 << 20):
+        pass  # though nobody has opened the gate
+    shadow.close()
+    assert counted == []
     assert left_behind(tmp_path / "scratch") == []
