@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,19 +69,29 @@ def test_a_bomb_is_refused_and_the_next_request_is_answered(
     assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
 
 
-def test_a_module_with_a_slash_has_its_tools(hub: HubProcess, tmp_path: Path) -> None:
-    folder = tmp_path / "session"
-    folder.mkdir()
-    shutil.copy(CORPUS / "hlo_slash.xplane.pb", folder)
-    base = share(hub.url, "slash", "s", folder) + PROFILE_PATH
+@pytest.mark.parametrize(
+    ("name", "fixed"),
+    [
+        (b"sub/mod", "sub_mod"),
+        (b"sub,mod", "sub_mod"),
+        (b"sub\nmod", "sub?mod"),
+        ("s\u202emod".encode(), "s???mod"),
+    ],
+    ids=["slash", "comma", "control", "direction"],
+)
+def test_a_module_with_odd_characters_has_its_tools(
+    hub: HubProcess, tmp_path: Path, name: bytes, fixed: str
+) -> None:
+    data = (CORPUS / "hlo_slash.xplane.pb").read_bytes()
+    folder = session_of(tmp_path, data.replace(b"sub/mod", name))
+    base = share(hub.url, f"module-{name.hex()}", "s", folder) + PROFILE_PATH
     tools = json.loads(get(f"{base}/run_tools").body)
     assert {"memory_viewer", "graph_viewer"} <= set(tools)
     modules = get(f"{base}/module_list").body.decode()
-    assert modules == "sub_mod(8)"
-    query = f"tag=memory_viewer&host=hlo_slash&module_name={quote(modules)}"
-    answer = get(f"{base}/data?{query}")
+    assert modules == f"{fixed}(8)"
+    answer = get(f"{base}/data?tag=memory_viewer&host=vm&module_name={quote(modules)}")
     assert answer.status == 200
-    assert "called 'sub_mod' here" in answer.headers["x-xprof-hub-warnings"]
+    assert f"called '{fixed}' here" in answer.headers["x-xprof-hub-warnings"]
 
 
 def test_unreadable_names_are_shown_with_question_marks(hub: HubProcess, tmp_path: Path) -> None:
