@@ -122,7 +122,7 @@ class Converter:
         Raises:
             LoaderError: TOO_LARGE, no host is left, or one that was asked for is more than XProf reads.
         """
-        return fit(plan, self._room, self._has_set(plan))
+        return fit(plan, self._room, self._has_set)
 
     def run(self, plan: Plan, work: Work, keep: Keep) -> bool:
         """Makes the answer and hands it to `keep`.

@@ -6,7 +6,7 @@ later (`loader.bounded_intake`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from loader.errors import LoaderError
@@ -18,11 +18,16 @@ from loader.room import Room
 from loader.tools import HEALTH
 
 
-def fit(plan: Plan, room: Room, has_set: bool) -> Plan:
+def fit(plan: Plan, room: Room, has_set: Callable[[Plan], bool]) -> Plan:
     """The plan without hosts that are too large whatever is in their files, if others are left.
 
     Memory is a matter only where no larger worker is asked, and no artifact set makes it needless. A set that
     is made without a host for want of memory has a key of its own: a worker with more memory makes the whole.
+
+    Args:
+        plan: what is asked.
+        room: knows what fits.
+        has_set: whether the tool's artifact set is there; asked only when it matters, for it may be far away.
 
     Raises:
         LoaderError: TOO_LARGE, no host is left, or one that was asked for is more than XProf reads.
@@ -32,10 +37,10 @@ def fit(plan: Plan, room: Room, has_set: bool) -> Plan:
         return fitted
     if fitted.left_out and (plan.are_chosen or not fitted.files):
         raise fitted.left_out[0].problem
-    if has_set or plan.are_chosen or not plan.is_last:
+    if plan.are_chosen or not plan.is_last:
         return fitted
     lacking = room.too_large_alone(fitted)
-    if not 0 < len(lacking) < len(fitted.files):
+    if not 0 < len(lacking) < len(fitted.files) or has_set(fitted):
         return fitted
     key = fitted.artifact_key
     smaller = None if key is None else key_without(key, lacking)
