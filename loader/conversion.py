@@ -310,6 +310,7 @@ class Converter:
             request.options,
             as_csv=request.as_csv,
             has_warnings=bool(usable.warnings) or task.is_trial,
+            is_plain=usable.is_plain,
         )
         return self._run_engine(task, job, usable, source)
 

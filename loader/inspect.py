@@ -176,6 +176,7 @@ def _summary(
         stop_ns=stop_ns,
         warnings=(*space.reports, *warnings_about(planes, found, devices), *odd),
         repairs=tuple(planes.texts.repairs),
+        is_plain=planes.lines.are_close and not planes.misnamed,
     )
 
 

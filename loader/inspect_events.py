@@ -23,6 +23,10 @@ _OFFSET, _DURATION, _EVENT_STAT, _STAT_TEXT = 0x10, 0x18, 0x22, 0x2A
 _LATEST_NS = 1 << 62
 """In the year 2116."""
 _LATEST_PS = (1 << 63) - 1
+_CLOSE_NS = 10**15 - 1
+"""11 days: xprof-rs 0.1.3 counts times from the first line only if that starts later than this."""
+_MARGIN_PS = 1 << 57
+"""40 hours: what an event may last, or come after its line's start. Only larger times are spots."""
 _MARGIN = (1 << 14) + 3
 """Longest event with a length of two bytes; a longer one is not jumped over but visited."""
 
@@ -35,6 +39,7 @@ class Lines:
         events: events so far.
         odd_lines: lines that start at a nonsense time.
         odd_events: events with a time that is negative or beyond int64.
+        late_events: events with a time that is too long to be sure of sums with it.
     """
 
     def __init__(self, walker: Walker, texts: Texts, limits: InspectionLimits) -> None:
@@ -42,6 +47,9 @@ class Lines:
         self.events = 0
         self.odd_lines = 0
         self.odd_events = 0
+        self.late_events = 0
+        self._start_ns = 0
+        self._starts_ns: tuple[int, int] | None = None
         self._walker = walker
         self._texts = texts
         self._limits = limits
@@ -61,6 +69,27 @@ class Lines:
                 f"too many lines (more than the limit of {self._limits.lines:,})",
                 "XPROF_HUB_MOST_LINES",
             )
+        self._start_ns = 0
+        self._walk(start, end)
+        first, last = self._starts_ns or (self._start_ns, self._start_ns)
+        self._starts_ns = min(first, self._start_ns), max(last, self._start_ns)
+
+    @property
+    def are_close(self) -> bool:
+        """Whether every program counts the times of these lines alike.
+
+        XProf counts picoseconds since the epoch in an int64, which starts anew every 213 days, and xprof-rs
+        since the first line in an uint64, which ends.
+        """
+        if self.odd_lines or self.odd_events or self.late_events:
+            return False
+        first, last = self._starts_ns or (0, 0)
+        return last - first <= _CLOSE_NS and (
+            _rounds(first * 1000 - _MARGIN_PS) == _rounds(last * 1000 + _MARGIN_PS)
+        )
+
+    def _walk(self, start: int, end: int) -> None:
+        """Looks at all fields of a line."""
         position = start
         while position < end:
             for tag, first, last in self._walker.fields(position, end):
@@ -78,8 +107,9 @@ class Lines:
         """Looks at a field of a line that is no event."""
         if tag in (_LINE_NAME, _DISPLAY_NAME):
             self._texts.name(first, last)
-        elif tag == _TIMESTAMP and not 0 <= signed(first) <= _LATEST_NS:
-            self.odd_lines += 1
+        elif tag == _TIMESTAMP:
+            self._start_ns = signed(first)
+            self.odd_lines += not 0 <= self._start_ns <= _LATEST_NS
 
     def _run(self, start: int, end: int) -> int:
         """Counts events one after the other; gives the position of the first thing that is none."""
@@ -135,6 +165,12 @@ class Lines:
                     if inner == _STAT_TEXT:
                         self._texts.check(low, high)
         self.odd_events += offset < 0 or duration < 0 or offset + duration > _LATEST_PS
+        self.late_events += offset + duration > _MARGIN_PS
+
+
+def _rounds(time_ps: int) -> int:
+    """How often an int64 that counts up to this time has started anew."""
+    return (time_ps + (1 << 63)) >> 64
 
 
 def _jump(piece: bytes, position: int, limit: int) -> tuple[int, int]:

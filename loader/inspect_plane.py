@@ -39,7 +39,7 @@ _ID, _NAME, _LINE, _EVENT_METADATA, _STAT_METADATA, _PLANE_STAT = (
     0x32,
 )
 _FIRST_UNKNOWN = 0x38
-# Entry of a map, XEventMetadata, XStatMetadata, XStat
+# Entry of a map, XEventMetadata, XStatMetadata (whose ids have the tag of the entry's key), XStat
 _KEY, _VALUE = 0x08, 0x12
 _EVENT_NAME, _DISPLAY_NAME, _EVENT_STAT, _CHILD, _CHILDREN = 0x12, 0x22, 0x2A, 0x30, 0x32
 _STAT_NAME, _DESCRIPTION = 0x12, 0x1A
@@ -72,12 +72,15 @@ class Planes:
         lines: what is known of all lines.
         modules: what is known of all HLO modules.
         texts: what is known of all texts, and what must be repaired.
+        misnamed: metadata that states another id than the one it is found under; programs differ on which
+            of them counts.
     """
 
     def __init__(self, walker: Walker, limits: InspectionLimits) -> None:
         self.texts = Texts(walker.data, limits)
         self.lines = Lines(walker, self.texts, limits)
         self.modules = Modules(walker, self.texts, limits)
+        self.misnamed = 0
         self._walker = walker
         self._limits = limits
 
@@ -117,7 +120,7 @@ class Planes:
     def _event_metadata(self, start: int, end: int, ops: Ops) -> None:
         """Looks at names, stats and children of one entry of the event metadata map."""
         walker = self._walker
-        key = 0
+        key = stated = 0
         children: list[int] = []
         for tag, first, last in walker.fields(start, end):
             if tag == _KEY:
@@ -132,12 +135,15 @@ class Planes:
                         ops.add((low,), children)
                     elif inner == _CHILDREN:
                         ops.add(walker.numbers(low, high), children)
+                    elif inner == _KEY:
+                        stated = signed(low)
+        self.misnamed += stated != key
         ops.note(key, children)
 
     def _stat_metadata(self, start: int, end: int, stats: dict[int, bytes]) -> None:
         """Looks at the texts of one entry of the stat metadata map; notes the stats that are read here."""
         walker = self._walker
-        key, name = 0, b""
+        key, stated, name = 0, 0, b""
         for tag, first, last in walker.fields(start, end):
             if tag == _KEY:
                 key = signed(first)
@@ -148,6 +154,9 @@ class Planes:
                         name = walker.data[low : min(high, low + 64)]
                     elif inner == _DESCRIPTION:
                         self.texts.check(low, high)
+                    elif inner == _KEY:
+                        stated = signed(low)
+        self.misnamed += stated != key
         stats.pop(key, None)
         if name in _STATS and len(stats) < _STAT_IDS:
             stats[key] = name

@@ -27,6 +27,8 @@ class Inspection:
         stop_ns: its end, or None likewise.
         warnings: sentences for a person: what is missing, odd or repaired though the file can be shown.
         repairs: what must be patched before the engine reads the file.
+        is_plain: whether every program reads its times and names alike; a profile that is not plain has
+            nothing that a person must know.
     """
 
     size: int
@@ -41,3 +43,4 @@ class Inspection:
     stop_ns: int | None
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...]
+    is_plain: bool = True

@@ -50,6 +50,7 @@ class Usable:
         modules: names of the HLO modules of an artifact set, None when they are yet to be extracted.
         is_final: False when a host is left out only for now, which was not known before it was looked at.
         is_of_tool: whether a host is left out because this very tool crashes on it.
+        is_plain: whether every program reads all of the profiles alike (`Inspection`).
     """
 
     hosts: tuple[str, ...]
@@ -59,6 +60,7 @@ class Usable:
     modules: tuple[str, ...] | None = None
     is_final: bool = True
     is_of_tool: bool = False
+    is_plain: bool = True
 
 
 def gather(
@@ -123,6 +125,7 @@ def _usable(found: Mapping[str, Inspection], reasons: Mapping[str, str]) -> Usab
         tuple(inspection.size for inspection in found.values()),
         bounded(warnings),
         events=tuple(inspection.events for inspection in found.values()),
+        is_plain=all(inspection.is_plain for inspection in found.values()),
     )
 
 

@@ -160,6 +160,7 @@ def intake(path: Path, file: StoredFile, target: Path) -> Inspection:
         stop_ns=2500,
         warnings=("odd clock",) if content.startswith(b"odd") else (),
         repairs=(),
+        is_plain=not content.startswith(b"far"),
     )
 
 

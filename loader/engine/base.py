@@ -52,6 +52,8 @@ class Job:
         as_csv: answer the tool's table as CSV (XProf's data_csv).
         has_warnings: the inspection had something to say about a profile, so that only XProf's own reading
             of it counts.
+        is_plain: whether every program reads the profiles' times and names alike; otherwise only XProf is
+            asked, though nobody needs a warning.
         program: what makes the answer; an engine decides that, its callers leave it.
     """
 
@@ -62,6 +64,7 @@ class Job:
     needs_modules: bool = False
     as_csv: bool = False
     has_warnings: bool = False
+    is_plain: bool = True
     program: Program = Program.XPROF
 
 

@@ -64,6 +64,10 @@ _HLO_STATS_COLUMNS = (
 """The columns of XProf's table (xprof 2.24.2)."""
 
 
+_MOST_BANDWIDTH = 1e9
+"""GiB/s; no chip reaches a thousandth of it."""
+
+
 class UnsureError(Exception):
     """An answer that is not taken; XProf is asked instead."""
 
@@ -97,7 +101,9 @@ def find_program() -> Path:
 def serves(job: Job) -> bool:
     """Whether the job is one that xprof-rs may do: a proven tool, whole profiles, no doubt about them."""
     may_be_several = SERVED.get(job.tool)
-    if may_be_several is None or job.options or job.as_csv or job.has_warnings:
+    if may_be_several is None or job.options or job.as_csv:
+        return False
+    if job.has_warnings or not job.is_plain:
         return False
     if len(job.hosts) != 1 and not may_be_several:
         return False
@@ -159,16 +165,30 @@ def check_answer(tool: str, body: bytes) -> None:
 
 
 def _is_memory_profile(answer: object) -> bool:
-    """Whether it is a memory profile that lists every allocator.
+    """Whether it is a memory profile that lists every allocator, and that knows of no steps.
 
-    xprof-rs leaves out of the list those of which no allocation is alive at the peak; XProf lists them.
+    xprof-rs leaves out of the list those of which no allocation is alive at the peak; XProf lists them. Which
+    step an allocation belongs to is found otherwise by XProf, and only allocations of one step are shown.
     """
     if not isinstance(answer, dict):
         return False
     allocators, listed = answer.get(ALLOCATORS), answer.get("memoryIds")
     if not isinstance(allocators, dict) or not isinstance(listed, list):
         return False
-    return sorted(map(str, listed)) == sorted(allocators)
+    if sorted(map(str, listed)) != sorted(allocators):
+        return False
+    return all(_is_of_first_step(profile) for profile in allocators.values())
+
+
+def _is_of_first_step(profile: object) -> bool:
+    """Whether all that is shown of an allocator is of step 0, as everything is without steps."""
+    snapshots = profile.get("sampledTimelineSnapshots") if isinstance(profile, dict) else None
+    if not isinstance(snapshots, list):
+        return False
+    activities = [
+        row.get("activityMetadata") if isinstance(row, dict) else None for row in snapshots
+    ]
+    return all(isinstance(one, dict) and one.get("stepId") == "0" for one in activities)
 
 
 def _is_hlo_stats(answer: object) -> bool:
@@ -179,7 +199,22 @@ def _is_hlo_stats(answer: object) -> bool:
     if not isinstance(columns, list) or not isinstance(rows, list):
         return False
     names = [column.get("id") if isinstance(column, dict) else None for column in columns]
-    return names == list(_HLO_STATS_COLUMNS) and all(
-        isinstance(row, dict) and isinstance(row.get("c"), list) and len(row["c"]) == len(columns)
-        for row in rows
-    )
+    return names == list(_HLO_STATS_COLUMNS) and all(map(_is_sure, rows))
+
+
+def _is_sure(row: object) -> bool:
+    """Whether it is a row of the table that XProf would show, too.
+
+    Where an operation has no name XProf may show one of its own, and its count of bytes ends at 2^63.
+    """
+    cells = row.get("c") if isinstance(row, dict) else None
+    if not isinstance(cells, list) or len(cells) != len(_HLO_STATS_COLUMNS):
+        return False
+    values = {
+        name: cell.get("v") if isinstance(cell, dict) else None
+        for name, cell in zip(_HLO_STATS_COLUMNS, cells, strict=True)
+    }
+    name, bandwidth = values["hlo_op_name"], values["measured_memory_bw"]
+    if not isinstance(name, str) or not name or name.endswith("/"):
+        return False
+    return isinstance(bandwidth, int | float) and 0 <= bandwidth < _MOST_BANDWIDTH

@@ -7,12 +7,15 @@ found to be one.
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 from loader.engine.base import Job
 from loader.engine.messages import Report
 from loader.engine.rs import UnsureError, body_of, check_answer, request_for
+from loader.engine.rs_doubts import doubt_memory_profile
 from loader.engine.steps import JSON, RefusedError, write_answer
 from loader.errors import ErrorCode
+from loader.storage.base import XPLANE_SUFFIX
 
 _PIECE = 1 << 20
 
@@ -25,6 +28,8 @@ def convert(job: Job, line: socket.socket, most_bytes: int) -> Report:
     """
     try:
         line.sendall(request_for(job))
+        if job.tool == "memory_profile":
+            doubt_memory_profile(Path(f"{job.hosts[0]}{XPLANE_SUFFIX}"))
         body = body_of(_all_that_comes(line, most_bytes))
         check_answer(job.tool, body)
     except UnsureError as doubt:

@@ -35,7 +35,6 @@ SESSIONS: dict[str, Write] = {
 MEMORY_SESSIONS: dict[str, Write] = {
     "one allocator": lambda folder: write_memory_profile(folder / "h.xplane.pb", 1, 2500, seed=1),
     "three allocators": lambda folder: write_memory_profile(folder / "h.xplane.pb", 3, 600, seed=2),
-    "a TPU host": lambda folder: write_session(folder, hosts=1, events=20_000),
 }
 READABLE = [
     "ts_int64_min",

@@ -104,6 +104,7 @@ def test_a_proven_tool_is_answered_by_xprof_rs(
         ("trace_viewer@", {}),
         ("hlo_stats", {"as_csv": True}),
         ("hlo_stats", {"has_warnings": True}),
+        ("hlo_stats", {"is_plain": False}),
     ],
     ids=str,
 )
@@ -152,6 +153,16 @@ def test_no_allocations_are_xprofs_to_say(
     with pytest.raises(LoaderError) as caught:
         fast.convert(make_job("memory_profile", CORPUS / "child_cycle.xplane.pb"), LIMITS)
     assert "the host recorded no memory allocations" in caught.value.message
+    assert attempts == [("memory_profile", "engine_refused")]
+
+
+def test_memory_profiles_of_tpu_hosts_are_xprofs(
+    fast: FastEngine, make_job: MakeJob, demo_session: Path, attempts: Attempts
+) -> None:
+    host = sorted(demo_session.iterdir())[0]
+    converted = fast.convert(make_job("memory_profile", host), LIMITS)
+    assert json.loads(converted.output.read_bytes())["memoryIds"]
+    assert converted.program is Program.XPROF
     assert attempts == [("memory_profile", "engine_refused")]
 
 

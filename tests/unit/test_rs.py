@@ -66,6 +66,7 @@ def test_a_proven_tool_on_whole_profiles_is_served(job: Job) -> None:
         {"options": {"group_by": "program"}},
         {"as_csv": True},
         {"has_warnings": True},
+        {"is_plain": False},
         {"hosts": ("a", "b", "c")},
     ],
     ids=str,
@@ -125,15 +126,39 @@ def test_other_answers_are_not(received: bytes) -> None:
         body_of(received)
 
 
-def table(columns: list[str], width: int) -> bytes:
-    rows = [{"c": [{"v": 1}] * width}]
-    return json.dumps({"cols": [{"id": name} for name in columns], "rows": rows}).encode()
+def table(columns: list[str], width: int, name: str = "fusion.1", bandwidth: float = 1) -> bytes:
+    cells: list[dict[str, object]] = [{"v": 1}] * width
+    cells[COLUMNS.index("hlo_op_name")] = {"v": name}
+    cells[COLUMNS.index("measured_memory_bw")] = {"v": bandwidth}
+    return json.dumps({"cols": [{"id": name} for name in columns], "rows": [{"c": cells}]}).encode()
+
+
+def memory_profile(*steps: str) -> bytes:
+    shown = [{"activityMetadata": {"stepId": step}} for step in steps]
+    allocators = {"b": {"sampledTimelineSnapshots": []}, "a": {"sampledTimelineSnapshots": shown}}
+    return json.dumps({"memoryProfilePerAllocator": allocators, "memoryIds": ["a", "b"]}).encode()
 
 
 def test_answers_of_the_right_shape() -> None:
     check_answer("hlo_stats", table(COLUMNS, len(COLUMNS)))
-    memory = {"memoryProfilePerAllocator": {"b": {}, "a": {}}, "memoryIds": ["a", "b"]}
-    check_answer("memory_profile", json.dumps(memory).encode())
+    check_answer("memory_profile", memory_profile("0", "0"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "body"),
+    [
+        ("hlo_stats", table(COLUMNS, len(COLUMNS), name="copy/")),
+        ("hlo_stats", table(COLUMNS, len(COLUMNS), name="")),
+        ("hlo_stats", table(COLUMNS, len(COLUMNS), bandwidth=1.7e16)),
+        ("hlo_stats", table(COLUMNS, len(COLUMNS), bandwidth=-1)),
+        ("memory_profile", memory_profile("0", "1")),
+        ("memory_profile", memory_profile("-1")),
+    ],
+    ids=["no kernel's name", "no name", "beyond int64", "below zero", "steps", "an odd step"],
+)
+def test_answers_that_xprof_may_give_otherwise_are_not_taken(tool: str, body: bytes) -> None:
+    with pytest.raises(UnsureError):
+        check_answer(tool, body)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,14 @@ def test_the_engine_is_told_of_warnings(bench: Bench) -> None:
     assert [job.has_warnings for job in engine.jobs] == [False, True, True]
 
 
+def test_the_engine_is_told_of_profiles_that_programs_read_differently(bench: Bench) -> None:
+    engine = StandInEngine()
+    bench.write("b", b"far second")
+    answered = bench.service(engine).get(bench.request())
+    assert [job.is_plain for job in engine.jobs] == [False]
+    assert answered.result.header.warnings == ()
+
+
 def test_an_answer_without_artifacts_is_no_failed_attempt_at_them(bench: Bench) -> None:
     engine = FastStandIn()
     bench.service(engine).get(bench.request())
