@@ -309,8 +309,7 @@ class Converter:
             request.tool,
             request.options,
             as_csv=request.as_csv,
-            has_warnings=bool(usable.warnings) or task.is_trial,
-            is_plain=usable.is_plain,
+            is_plain=usable.is_plain and not task.is_trial,
         )
         return self._run_engine(task, job, usable, source)
 

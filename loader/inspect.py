@@ -21,7 +21,7 @@ from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspect_plane import Plane, Planes
 from loader.inspect_refusals import another_protobuf, cut_off, too_large, too_long, unreadable
 from loader.inspect_result import Inspection
-from loader.inspect_warnings import MOST_REPORTS, capture_times, warnings_about
+from loader.inspect_warnings import MOST_REPORTS, capture_times, doubts_about, warnings_about
 from loader.wire import Flaw, Walker, WireError
 
 DEVICE_PREFIX = b"/device:"
@@ -176,7 +176,9 @@ def _summary(
         stop_ns=stop_ns,
         warnings=(*space.reports, *warnings_about(planes, found, devices), *odd),
         repairs=tuple(planes.texts.repairs),
-        is_plain=planes.lines.are_close and not planes.misnamed,
+        is_plain=planes.lines.are_close
+        and not planes.misnamed
+        and not (space.reports or doubts_about(planes, found) or odd),
     )
 
 

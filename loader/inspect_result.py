@@ -27,8 +27,8 @@ class Inspection:
         stop_ns: its end, or None likewise.
         warnings: sentences for a person: what is missing, odd or repaired though the file can be shown.
         repairs: what must be patched before the engine reads the file.
-        is_plain: whether every program reads its times and names alike; a profile that is not plain has
-            nothing that a person must know.
+        is_plain: whether every program reads it alike. Not so when it is repaired or odd, nor in cases that
+            nobody needs a warning of; a profile without devices is plain, though there is a warning.
     """
 
     size: int

@@ -20,7 +20,12 @@ _LONGEST_CAPTURE_NS = 30 * 24 * 3600 * 10**9
 
 def warnings_about(planes: Planes, found: Sequence[Plane], devices: int) -> list[str]:
     """Sentences about all planes of a file, of which so many are devices'."""
-    return [*_missing(planes, found, devices), *_repaired(planes), *_odd(planes, found)]
+    return [*_missing(found, devices), *doubts_about(planes, found)]
+
+
+def doubts_about(planes: Planes, found: Sequence[Plane]) -> list[str]:
+    """Those of the sentences that say why two programs might read the file differently."""
+    return [*_unreadable(planes), *_repaired(planes), *_odd(planes, found)]
 
 
 def capture_times(planes: Sequence[Plane]) -> tuple[int | None, int | None, list[str]]:
@@ -35,21 +40,22 @@ def capture_times(planes: Sequence[Plane]) -> tuple[int | None, int | None, list
     return None, None, ["The capture's recorded start and stop make no sense and are left out."]
 
 
-def _missing(planes: Planes, found: Sequence[Plane], devices: int) -> list[str]:
-    sentences = []
+def _missing(found: Sequence[Plane], devices: int) -> list[str]:
     if not any(plane.has_lines for plane in found):
-        sentences.append(
-            "Nothing was recorded: no plane has a timeline. Capture while steps are running."
-        )
-    elif not devices:
-        sentences.append(
+        return ["Nothing was recorded: no plane has a timeline. Capture while steps are running."]
+    if not devices:
+        return [
             "There is no device plane: the capture saw the host only, so device tools are empty."
-        )
-    if unreadable := planes.modules.unreadable:
-        sentences.append(
-            f"The HLO of {_number(unreadable, 'module')} could not be read; graph and memory tools lack it."
-        )
-    return sentences
+        ]
+    return []
+
+
+def _unreadable(planes: Planes) -> list[str]:
+    if not (modules := planes.modules.unreadable):
+        return []
+    return [
+        f"The HLO of {_number(modules, 'module')} could not be read; graph and memory tools lack it."
+    ]
 
 
 def _repaired(planes: Planes) -> list[str]:

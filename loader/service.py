@@ -331,7 +331,11 @@ class ToolDataService:
             self._remember(asked.missing_key, _NO_ARTIFACT)
 
     def _keep(self, key: str, made: Made) -> None:
-        seconds = self._retention.result_seconds if made.header.is_final else self._retention.error_seconds
+        seconds = (
+            self._retention.result_seconds
+            if made.header.is_final
+            else self._retention.error_seconds
+        )
         self._results.put(key, made.header, made.body, seconds)
 
 

@@ -50,10 +50,7 @@ class Job:
         options: canonical options of the tool (loader.keys).
         needs_modules: run XProf's extraction of HLO modules first, when the directory has none.
         as_csv: answer the tool's table as CSV (XProf's data_csv).
-        has_warnings: the inspection had something to say about a profile, so that only XProf's own reading
-            of it counts.
-        is_plain: whether every program reads the profiles' times and names alike; otherwise only XProf is
-            asked, though nobody needs a warning.
+        is_plain: whether every program reads the profiles alike; otherwise only XProf's own reading counts.
         program: what makes the answer; an engine decides that, its callers leave it.
     """
 
@@ -63,7 +60,6 @@ class Job:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     needs_modules: bool = False
     as_csv: bool = False
-    has_warnings: bool = False
     is_plain: bool = True
     program: Program = Program.XPROF
 

@@ -114,7 +114,6 @@ def encode_request(request: Request) -> bytes:
         "options": dict(job.options),
         "needs_modules": job.needs_modules,
         "as_csv": job.as_csv,
-        "has_warnings": job.has_warnings,
         "is_plain": job.is_plain,
         "program": job.program.value,
     }

@@ -103,9 +103,7 @@ def serves(job: Job) -> bool:
     may_be_several = SERVED.get(job.tool)
     if may_be_several is None or job.options or job.as_csv:
         return False
-    if job.has_warnings or not job.is_plain:
-        return False
-    if len(job.hosts) != 1 and not may_be_several:
+    if not job.is_plain or (len(job.hosts) != 1 and not may_be_several):
         return False
     return all(is_plain_file(job.directory / f"{host}{XPLANE_SUFFIX}") for host in job.hosts)
 

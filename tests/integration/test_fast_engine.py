@@ -103,7 +103,6 @@ def test_a_proven_tool_is_answered_by_xprof_rs(
         ("overview_page", {}),
         ("trace_viewer@", {}),
         ("hlo_stats", {"as_csv": True}),
-        ("hlo_stats", {"has_warnings": True}),
         ("hlo_stats", {"is_plain": False}),
     ],
     ids=str,

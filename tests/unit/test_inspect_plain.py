@@ -92,3 +92,25 @@ def test_metadata_under_another_id_than_its_own_is_not(tmp_path: Path, entry: by
     good = event_metadata(1, "a") + stat_metadata(1, "b")
     assert is_plain(tmp_path, plane("/device:TPU:0", line_at(0) + good))
     assert not is_plain(tmp_path, plane("/device:TPU:0", line_at(0) + good + entry))
+
+
+def test_a_profile_without_devices_is_plain_though_there_is_a_warning(tmp_path: Path) -> None:
+    inspection = inspect(tmp_path, plane("/host:CPU", line_at(NOW_NS, event(1, 2))))
+    assert inspection.warnings != ()
+    assert inspection.is_plain
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        good_profile() + plane("/device:TPU:0\0"),
+        good_profile() + plane("twice") + plane("twice"),
+        good_profile() + plane("late", line_at(1 << 63, event(1, 2))),
+        good_profile() + block(3, "dropped 7 events"),
+    ],
+    ids=["repaired", "planes of one name", "impossible time", "reported"],
+)
+def test_what_is_repaired_or_odd_is_not_plain(tmp_path: Path, profile: bytes) -> None:
+    inspection = inspect(tmp_path, profile)
+    assert inspection.warnings != ()
+    assert not inspection.is_plain

@@ -65,7 +65,6 @@ def test_a_proven_tool_on_whole_profiles_is_served(job: Job) -> None:
         {"tool": "memory_profile"},
         {"options": {"group_by": "program"}},
         {"as_csv": True},
-        {"has_warnings": True},
         {"is_plain": False},
         {"hosts": ("a", "b", "c")},
     ],

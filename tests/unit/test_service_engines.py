@@ -28,16 +28,6 @@ class FastStandIn(StandInEngine):
         return replace(converted, program=Program.RS)
 
 
-def test_the_engine_is_told_of_warnings(bench: Bench) -> None:
-    engine = StandInEngine()
-    bench.service(engine).get(bench.request())
-    bench.write("b", b"odd second")
-    bench.service(engine).get(bench.request())
-    bench.write("b", b"bad second")
-    bench.service(engine).get(bench.request())
-    assert [job.has_warnings for job in engine.jobs] == [False, True, True]
-
-
 def test_the_engine_is_told_of_profiles_that_programs_read_differently(bench: Bench) -> None:
     engine = StandInEngine()
     bench.write("b", b"far second")
