@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.plan import Plan
 from loader.profiles import Intake
 from loader.room import Room

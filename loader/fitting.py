@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from loader.errors import LoaderError
-from loader.inspect_limits import DEFAULT_LIMITS
-from loader.inspect_refusals import too_long
+from loader.inspection.limits import DEFAULT_LIMITS
+from loader.inspection.refusals import too_long
 from loader.keys import key_without
 from loader.plan import LeftOut, Plan
 from loader.room import Room

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
-from loader.inspect_plane import Plane, Planes
-from loader.inspect_refusals import another_protobuf, cut_off, too_large, too_long, unreadable
-from loader.inspect_result import Inspection
-from loader.inspect_warnings import MOST_REPORTS, capture_times, doubts_about, warnings_about
-from loader.wire import Flaw, Walker, WireError
+from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
+from loader.inspection.plane import Plane, Planes
+from loader.inspection.refusals import another_protobuf, cut_off, too_large, too_long, unreadable
+from loader.inspection.result import Inspection
+from loader.inspection.warnings import MOST_REPORTS, capture_times, doubts_about, warnings_about
+from loader.inspection.wire import Flaw, Walker, WireError
 
 DEVICE_PREFIX = b"/device:"
 """What the names of all device planes begin with (XLA's xplane_schema.cc)."""

@@ -17,13 +17,13 @@ from pathlib import Path
 from loader.artifacts import place
 from loader.errors import LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
-from loader.inspect_refusals import CutOffError, still_uploading
-from loader.inspect_result import Inspection
-from loader.repair import apply_repairs
+from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
+from loader.inspection.refusals import CutOffError, still_uploading
+from loader.inspection.repair import apply_repairs
+from loader.inspection.result import Inspection
+from loader.inspection.unpack import is_gzip, unpack_gzip
 from loader.scratch_files import disk_errors
 from loader.storage.base import StoredFile
-from loader.unpack import is_gzip, unpack_gzip
 
 UPLOAD_SECONDS = 60.0
 """A file that ends too early and was written to so recently may still be growing."""

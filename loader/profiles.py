@@ -13,7 +13,7 @@ from pathlib import Path
 
 from loader.catalog import HostFile
 from loader.errors import ErrorCode, HostTooLargeError, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.plan import LeftOut
 from loader.storage.base import XPLANE_SUFFIX, StoredFile
 

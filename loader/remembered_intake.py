@@ -15,8 +15,8 @@ from collections import OrderedDict
 from pathlib import Path
 
 from loader.inspect import inspect_profile
-from loader.inspect_limits import DEFAULT_LIMITS, InspectionLimits
-from loader.inspect_result import Inspection
+from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
+from loader.inspection.result import Inspection
 from loader.intake import take_in
 from loader.storage.base import StoredFile
 

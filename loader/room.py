@@ -10,7 +10,7 @@ from loader.admission import Admission
 from loader.engine.base import Limits
 from loader.errors import ErrorCode, HostTooLargeError, LoaderError
 from loader.estimates import CHILD_BYTES, Estimate, Estimates, Reading
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.plan import Plan
 from loader.profiles import Usable
 from loader.storage.base import StoredFile

@@ -29,7 +29,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_refusals import too_large
+from loader.inspection.refusals import too_large
 from loader.scratch_files import (
     claim,
     disk_errors,

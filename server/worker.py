@@ -19,7 +19,7 @@ from loader.engine.produced import produced_files
 from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
-from loader.inspect_limits import InspectionLimits
+from loader.inspection.limits import InspectionLimits
 from loader.leases import Leases, ProcessLeases
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redis_leases import RedisLeases

@@ -8,8 +8,8 @@ import pytest
 
 from loader.errors import LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_result import Inspection
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.result import Inspection
 
 
 def inspect(tmp_path: Path, data: bytes, limits: InspectionLimits | None = None) -> Inspection:

@@ -19,7 +19,7 @@ from loader.artifacts import DirectoryArtifacts, place
 from loader.conversion import ConversionRecord, Converter
 from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.keys import ToolRequest
 from loader.leases import Leases, ProcessLeases
 from loader.profiles import Intake

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_refusals import one_unreadable, unreadable
+from loader.inspection.refusals import one_unreadable, unreadable
 from loader.scratch_files import DISK_FULL, is_full
 from loader.storage.base import XPLANE_SUFFIX
 

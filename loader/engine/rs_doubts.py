@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from loader.engine.rs import UnsureError
-from loader.wire import Walker, WireError, signed
+from loader.inspection.wire import Walker, WireError, signed
 
 # XSpace, XPlane, XLine, XEvent, entry of a map, XEventMetadata (XLA's tsl/profiler/protobuf/xplane.proto)
 _PLANE, _PLANE_NAME, _LINE, _EVENT_METADATA = 0x0A, 0x12, 0x1A, 0x22

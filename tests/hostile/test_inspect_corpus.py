@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.intake import take_in
 from loader.storage.base import StoredFile
 from tests.wire_bytes import block, event_metadata, line, number, plane

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from loader.errors import LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_result import Inspection
-from loader.repair import apply_repairs
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.repair import apply_repairs
+from loader.inspection.result import Inspection
 from tests.text_places import event, stat
 from tests.wire_bytes import block, event_metadata, good_profile, line, number, plane, stat_metadata
 

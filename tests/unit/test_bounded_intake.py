@@ -10,7 +10,7 @@ import pytest
 
 from loader.bounded_intake import timed
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH
 from tests.service_bench import Bench, StandInEngine, intake, make_bench, read

@@ -8,8 +8,8 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_refusals import CutOffError
-from loader.inspect_result import Inspection
+from loader.inspection.refusals import CutOffError
+from loader.inspection.result import Inspection
 from tests.inspecting import inspect, refusal
 from tests.wire_bytes import block, good_profile, line, number, plane
 

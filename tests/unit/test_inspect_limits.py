@@ -9,7 +9,7 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_limits import InspectionLimits
+from loader.inspection.limits import InspectionLimits
 from tests.inspecting import inspect, refusal
 from tests.wire_bytes import (
     block,

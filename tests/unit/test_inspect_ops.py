@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode
-from loader.inspect_limits import InspectionLimits
+from loader.inspection.limits import InspectionLimits
 from tests.inspecting import inspect, refusal
 from tests.wire_bytes import block, event_metadata, line, number, plane
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode
-from loader.inspect_limits import InspectionLimits
+from loader.inspection.limits import InspectionLimits
 from tests.inspecting import inspect, refusal, repaired
 from tests.text_places import event, profiles, stat
 from tests.wire_bytes import block, line, plane

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from loader.errors import CACHEABLE, ErrorCode, LoaderError
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_result import Inspection
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.result import Inspection
 from loader.intake import UPLOAD_SECONDS, take_in
 from loader.storage.base import StoredFile
 from loader.storage.local import LocalStorage

@@ -10,8 +10,8 @@ import pytest
 from loader import remembered_intake
 from loader.errors import LoaderError
 from loader.inspect import inspect_profile
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_result import Inspection
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.result import Inspection
 from loader.remembered_intake import RememberedIntake
 from loader.storage.base import StoredFile
 from tests.wire_bytes import good_profile, line, plane

@@ -12,7 +12,7 @@ import pytest
 
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_result import Inspection
+from loader.inspection.result import Inspection
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH
 from tests.service_bench import Bench, StandInEngine, intake, make_bench, read

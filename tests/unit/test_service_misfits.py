@@ -10,8 +10,8 @@ import pytest
 
 from loader import fitting
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_result import Inspection
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.result import Inspection
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH, RUN_TOOLS
 from tests.service_bench import Bench, StandInEngine, intake, make_bench, read

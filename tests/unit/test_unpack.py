@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_refusals import CutOffError
-from loader.unpack import is_gzip, unpack_gzip
+from loader.inspection.refusals import CutOffError
+from loader.inspection.unpack import is_gzip, unpack_gzip
 
 CONTENT = os.urandom(300_000) + b"profile" * 50_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loader.wire import Flaw, Walker, WireError, signed
+from loader.inspection.wire import Flaw, Walker, WireError, signed
 from tests.wire_bytes import block, number, varint
 
 

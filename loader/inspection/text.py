@@ -12,9 +12,9 @@ import codecs
 import re
 from mmap import mmap
 
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_refusals import too_large, unreadable
-from loader.repair import Repair
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.refusals import too_large, unreadable
+from loader.inspection.repair import Repair
 
 _PIECE = 1 << 20
 _STRAY_BYTES = re.compile("[\udc80-\udcff]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from loader.inspect_plane import Plane, Planes
+from loader.inspection.plane import Plane, Planes
 
 MOST_REPORTS = 10
 """Most sentences of one kind."""

@@ -1,7 +1,7 @@
 """Counting the events of a profile, and finding the few that deserve a closer look.
 
 Nearly all bytes of a profile are events, millions of them, and nearly all of these are unremarkable. So they
-are not decoded: a tight loop jumps from one to the next by its length, and `loader.inspect_spots` looks at
+are not decoded: a tight loop jumps from one to the next by its length, and `loader.inspection.spots` looks at
 their bytes, many at once, for what could be a nonsense time or an unreadable text. Only an event with such a
 spot is decoded. Used by the inspection only.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import mmap
 
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_refusals import too_large
-from loader.inspect_spots import PIECE, Spot, Spots
-from loader.inspect_text import Texts
-from loader.wire import Flaw, Walker, WireError, signed
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.refusals import too_large
+from loader.inspection.spots import PIECE, Spot, Spots
+from loader.inspection.text import Texts
+from loader.inspection.wire import Flaw, Walker, WireError, signed
 
 # XLine, XEvent, XStat (XLA's tsl/profiler/protobuf/xplane.proto)
 _LINE_NAME, _TIMESTAMP, _EVENT, _DISPLAY_NAME = 0x12, 0x18, 0x22, 0x5A

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loader.wire import MAX_LENGTH
+from loader.inspection.wire import MAX_LENGTH
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What must be known of one plane of a profile before the engine sees it.
 
 Field numbers are those of XLA's tsl/profiler/protobuf/xplane.proto. Lines are left to
-`loader.inspect_events`, HLO modules to `loader.inspect_modules`, references between ops to
-`loader.inspect_ops`. Used by `loader.inspect` only.
+`loader.inspection.events`, HLO modules to `loader.inspection.modules`, references between ops to
+`loader.inspection.ops`. Used by `loader.inspect` only.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loader.inspect_events import Lines
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_modules import HLO_STAT, Modules
-from loader.inspect_ops import Ops
-from loader.inspect_refusals import another_protobuf
-from loader.inspect_text import Texts
-from loader.wire import Walker, signed
+from loader.inspection.events import Lines
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.modules import HLO_STAT, Modules
+from loader.inspection.ops import Ops
+from loader.inspection.refusals import another_protobuf
+from loader.inspection.text import Texts
+from loader.inspection.wire import Walker, signed
 
 METADATA_PLANE = b"/host:metadata"
 """The plane that carries HLO modules."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loader.repair import Repair
+from loader.inspection.repair import Repair
 
 
 @dataclass(frozen=True)

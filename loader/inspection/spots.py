@@ -2,7 +2,7 @@
 
 NumPy looks at the bytes as they are, without knowing where an event begins. The spots are chosen so that none
 is missed in what protobuf libraries write; how, and what can be missed, is said in
-docs/adr/012-inspection.md. Used by `loader.inspect_events` only.
+docs/adr/012-inspection.md. Used by `loader.inspection.events` only.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from loader.inspect_refusals import cut_off, too_large, unreadable
+from loader.inspection.refusals import cut_off, too_large, unreadable
 
 _MAGIC = b"\x1f\x8b"
 _GZIP_WINDOW = 31  # zlib's way of saying: gzip's header and checksum, largest window

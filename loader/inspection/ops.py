@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_refusals import too_large
-from loader.wire import signed
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.refusals import too_large
+from loader.inspection.wire import signed
 
 
 class Ops:

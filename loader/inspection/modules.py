@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from loader.inspect_limits import InspectionLimits
-from loader.inspect_refusals import too_large, unsafe_module
-from loader.inspect_text import Texts
-from loader.wire import Flaw, Walker, WireError, signed
+from loader.inspection.limits import InspectionLimits
+from loader.inspection.refusals import too_large, unsafe_module
+from loader.inspection.text import Texts
+from loader.inspection.wire import Flaw, Walker, WireError, signed
 
 HLO_STAT = b"Hlo Proto"
 """Name of the stat that carries an HloProto."""

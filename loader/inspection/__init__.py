@@ -1,0 +1,1 @@
+"""The parts of the inspection (`loader.inspect`): one for each level of a profile, its limits, its sentences."""
