@@ -1,1 +1,1 @@
-"""The parts of the inspection (`loader.inspect`): one for each level of a profile, its limits, its sentences."""
+"""The parts of the inspection (`loader.inspect`): levels of a profile, limits, repairs, sentences."""
