@@ -120,7 +120,7 @@ def _text(value: object) -> str:
 
 
 def shows_no_less(theirs: Events, ours: Events, window: Window) -> bool:
-    """Whether whoever looks at the window finds in our events what XProf's show (docs/adr/017).
+    """Whether whoever looks at the window finds in our events what XProf's show (docs/adr/016).
 
     Every bar of at least a pixel is there, and there are no fewer bars.
     """

@@ -3,7 +3,7 @@
 XProf's page asks for exactly the window of time around its screen, with a detail that follows from the
 screen's width in pixels: no two people, and no two moments of a drag, ask for the same. Here the window
 moves to a grid that depends on its width alone, and the detail to one of few steps, both only ever upwards:
-nothing that was asked may be missing. This rests on facts of xprof 2.24.2 (measured, docs/adr/017):
+nothing that was asked may be missing. This rests on facts of xprof 2.24.2 (measured, docs/adr/016):
 `resolution` is the number of events per row that can be told apart in the window, so a wider one needs a
 higher number; an event at least as long as window / resolution is always in the answer; the page keeps
 what it asked for as the window that it has, and merges whatever else comes.
