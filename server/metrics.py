@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
-from loader.conversion import ConversionRecord
 from server.admission_metrics import AdmissionMetrics
+from server.conversion_metrics import ConversionMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-_RATIOS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 4.0)
-_MEGABYTES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
 
 
 class Metrics:
@@ -44,25 +41,6 @@ class Metrics:
             ["outcome"],
             registry=self._registry,
         )
-        self.conversions = Counter(
-            "xprof_hub_conversions",
-            "Engine runs by tool, by what was read (profile or artifact) and by outcome",
-            ["tool", "source", "outcome"],
-            registry=self._registry,
-        )
-        self._seconds = Histogram(
-            "xprof_hub_conversion_seconds",
-            "Wall clock of engine runs",
-            ["source"],
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        self._cpu = Counter(
-            "xprof_hub_conversion_cpu_seconds",
-            "CPU time of engine runs",
-            ["source"],
-            registry=self._registry,
-        )
         self.fast_attempts = Counter(
             "xprof_hub_fast_attempts",
             "Runs of xprof-rs by outcome: answered, or why XProf was asked instead",
@@ -76,34 +54,11 @@ class Metrics:
             registry=self._registry,
         )
         self.admission = AdmissionMetrics(self._registry)
-        self._ratio = Histogram(
-            "xprof_hub_conversion_memory_ratio",
-            "Largest resident size of engine runs as a share of what was set aside for them",
-            ["source"],
-            buckets=_RATIOS,
-            registry=self._registry,
-        )
-        self._memory = Histogram(
-            "xprof_hub_conversion_peak_megabytes",
-            "Largest resident size of engine runs",
-            ["source"],
-            buckets=_MEGABYTES,
-            registry=self._registry,
-        )
+        self.conversions = ConversionMetrics(self._registry)
 
     def record_prewarm(self, outcome: str) -> None:
         """Counts one session that was converted in advance, or was not."""
         self.prewarms.labels(outcome).inc()
-
-    def record_conversion(self, record: ConversionRecord) -> None:
-        """Counts one engine run."""
-        self.conversions.labels(record.tool, record.source, record.outcome).inc()
-        if record.converted is not None:
-            self._seconds.labels(record.source).observe(record.converted.seconds)
-            self._cpu.labels(record.source).inc(record.converted.cpu_seconds)
-            peak = record.converted.peak_memory_bytes
-            self._memory.labels(record.source).observe(peak / 1e6)
-            self._ratio.labels(record.source).observe(peak / max(record.reserved_bytes, 1))
 
     def record_fast_attempt(self, tool: str, outcome: str) -> None:
         """Counts one run of xprof-rs."""

@@ -160,7 +160,7 @@ def _build_converter(
         intake=RememberedIntake(_inspection_limits(settings)),
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         admission=admission,
-        record=metrics.record_conversion,
+        record=metrics.conversions.record,
         produced_files=produced_files,
     )
 
