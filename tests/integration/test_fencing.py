@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,9 +13,8 @@ import redis
 from loader.artifacts import DirectoryArtifacts
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
-from loader.redis_leases import RedisLeases
-from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.service import ToolDataService
+from loader.redis_results import connect
+from tests.redis_workers import until, worker
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 from tests.services.redis import RedisServer
 
@@ -33,19 +31,6 @@ def client(redis_server: RedisServer) -> Iterator[redis.Redis]:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return make_bench(tmp_path)
-
-
-def worker(bench: Bench, client: redis.Redis, engine: StandInEngine, name: str) -> ToolDataService:
-    guard = RedisGuard()
-    results = RedisResults(client, guard)
-    return bench.service(engine, RedisLeases(client, guard), results, scratch=name)
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def end_leases(client: redis.Redis) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import redis
 
-from loader.redis_leases import RedisLeases
-from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.service import ToolDataService
+from loader.redis_results import connect
 from loader.turns import Urgency
+from tests.redis_workers import until, worker
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 from tests.services.redis import RedisServer
 
@@ -31,19 +30,6 @@ def client(redis_server: RedisServer) -> Iterator[redis.Redis]:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return make_bench(tmp_path)
-
-
-def worker(bench: Bench, client: redis.Redis, engine: StandInEngine, name: str) -> ToolDataService:
-    guard = RedisGuard()
-    results = RedisResults(client, guard)
-    return bench.service(engine, RedisLeases(client, guard), results, scratch=name)
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("tool", ["hlo_stats", "op_profile"])
