@@ -8,6 +8,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from server.ui.inline_style import inline_style
+
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
@@ -39,7 +41,8 @@ def _templates() -> Environment:
 
 def render_front_door(path_prefix: str) -> str:
     """What somebody sees who comes without a link."""
-    return _templates().get_template("front_door.html").render(path_prefix=path_prefix)
+    page = _templates().get_template("front_door.html")
+    return page.render(path_prefix=path_prefix, style=inline_style())
 
 
 def render_reference(openapi: Mapping[str, object], path_prefix: str) -> str:
@@ -47,7 +50,11 @@ def render_reference(openapi: Mapping[str, object], path_prefix: str) -> str:
     return (
         _templates()
         .get_template("reference.html")
-        .render(operations=list(read_operations(openapi)), path_prefix=path_prefix)
+        .render(
+            operations=list(read_operations(openapi)),
+            path_prefix=path_prefix,
+            style=inline_style(),
+        )
     )
 
 

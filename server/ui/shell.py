@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+
+from server.ui.inline_style import inline_style
 
 PROFILE_PATH = "/data/plugin/profile/"
 """The path, below a link's prefix, at which XProf's bundle expects to live."""
@@ -80,14 +80,6 @@ def _templates() -> Environment:
     )
 
 
-@cache
-def _message_style() -> Markup:
-    """The style of message pages, inline: such a page has no link under which files could be served."""
-    return Markup(  # noqa: S704 - our own file
-        resources.files("server.ui").joinpath("static/shell.css").read_text("utf-8")
-    )
-
-
 def base_path(prefix: str) -> str:
     """Where XProf lives under a link's prefix, with a slash at the end."""
     return prefix + PROFILE_PATH
@@ -130,9 +122,7 @@ def render_message(title: str, text: str, next_step: str, details: Sequence[str]
     return (
         _templates()
         .get_template("message.html")
-        .render(
-            title=title, text=text, next_step=next_step, details=details, style=_message_style()
-        )
+        .render(title=title, text=text, next_step=next_step, details=details, style=inline_style())
     )
 
 

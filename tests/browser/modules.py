@@ -15,7 +15,7 @@ from server.ui.assets import OWN_FILES
 
 PAGE = (
     b"<!doctype html><base href='/s/token/data/plugin/profile/'>"
-    b"<link rel='stylesheet' href='/charts.css'><div id='box'></div>"
+    b"<link rel='stylesheet' href='/theme.css'><link rel='stylesheet' href='/charts.css'><div id='box'></div>"
 )
 
 
