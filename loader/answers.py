@@ -32,10 +32,12 @@ class Made:
     Attributes:
         header: what is known of it.
         body: file with its zstd body; gone after it was kept.
+        profiles_of: the hosts whose profiles were read for it; none when an artifact set was enough.
     """
 
     header: ResultHeader
     body: Path
+    profiles_of: tuple[str, ...] = ()
 
 
 Keep = Callable[[Made], None]
@@ -75,7 +77,8 @@ def health(
     body = directory / _BODY
     body.write_bytes(_compressor().compress(raw))
     is_final = all(row.get("reason") != ErrorCode.INCOMPLETE.value for row in rows)
-    return Made(_header(body, "application/json", len(raw), (), is_final), body)
+    usable = tuple(str(row["host"]) for row in rows if row["usable"])
+    return Made(_header(body, "application/json", len(raw), (), is_final), body, usable)
 
 
 def _health_of(intake: Intake, entry: HostFile, path: Path, target: Path) -> dict[str, object]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from loader.admission import Admission
-from loader.answers import Keep, health, pack
+from loader.answers import Keep, Made, health, pack
 from loader.artifacts import ArtifactStore, Manifest
 from loader.bounded_intake import bounded, timed
 from loader.catalog import HostFile
@@ -27,44 +26,21 @@ from loader.engine.produced import MODULE_SUFFIX
 from loader.errors import ErrorCode, LoaderError
 from loader.estimates import Estimates
 from loader.fitting import fit
+from loader.kept_answers import KeptAnswers
 from loader.plan import Plan
 from loader.profiles import Intake, Usable, gather
 from loader.progress import Phase
 from loader.room import ARTIFACT, PROFILE, Room
-from loader.storage.base import StoredFile, ignore
 from loader.task import Task
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
 from loader.work import Work
+from loader.workspace import Workspace
 
 _OF_A_SET = frozenset({ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED, ErrorCode.MALFORMED})
 """Failures that a damaged artifact set can cause."""
 _NO_TIME = 0.001
 """Seconds in which no child ends by itself."""
 logger = logging.getLogger(__name__)
-
-
-class Workspace(Protocol):
-    """Disk space for downloads and for running conversions (loader.scratch)."""
-
-    def fetch(
-        self, files: Sequence[StoredFile], wrote: Callable[[int], None] = ignore
-    ) -> AbstractContextManager[list[Path]]:
-        """The files on this disk, in the order asked for, kept while the context lasts.
-
-        Args:
-            files: what to fetch.
-            wrote: told of every so many bytes that have come, from any thread; what it raises ends that.
-        """
-
-    def job_directory(self) -> AbstractContextManager[Path]:
-        """A private directory for one job."""
-
-    def hold(self, directory: Path, size: int) -> None:
-        """Counts so many more bytes that lie in a job's directory, until that is removed.
-
-        Raises:
-            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't now.
-        """
 
 
 @dataclass(frozen=True)
@@ -104,6 +80,7 @@ class Converter:
         self._engine = engine
         self._workspace = workspace
         self._artifacts = artifacts
+        self._kept = KeptAnswers(artifacts)
         self._intake = intake
         self._room = Room(admission, limits, estimates or Estimates())
         self._limits = replace(limits, memory_bytes=self._room.memory_bytes)
@@ -128,11 +105,14 @@ class Converter:
         """Makes the answer and hands it to `keep`.
 
         Returns:
-            Whether the shared set was made on the way, if it can be made at all; xprof-rs makes none.
+            Whether the shared set was made on the way, if it can be made at all; neither xprof-rs nor an
+            answer that was kept makes one.
 
         Raises:
             LoaderError: whatever went wrong, in words.
         """
+        if self._recall(plan, keep):
+            return False
         has_set = self._has_set(plan)
         needed = self._room.to_begin(plan, has_set)
         with self._admission.enter(work, needed) as place:
@@ -146,6 +126,15 @@ class Converter:
             with self._workspace.job_directory() as directory:
                 task = Task(plan, work, place, directory, keep, self._limits, has_all=True)
                 return self._convert_plan(task, self._has_set(plan))
+
+    def _recall(self, plan: Plan, keep: Keep) -> bool:
+        """Hands over the answer of an earlier worker, if there is one."""
+        with self._workspace.job_directory() as directory:
+            made = self._kept.recall(plan.key, directory)
+            if made is None:
+                return False
+            keep(made)
+            return True
 
     def _convert_plan(self, task: Task, has_set: bool) -> bool:
         """Makes the answer in the task's place.
@@ -287,16 +276,22 @@ class Converter:
             self._artifacts.discard(key)
         if source == PROFILE:
             self._publish(task, usable)
-        task.keep(
-            pack(
-                converted.output,
-                converted.content_type,
-                usable.warnings,
-                usable.is_final and not task.plan.is_for_now,
-                task.directory,
-            )
+        made = pack(
+            converted.output,
+            converted.content_type,
+            usable.warnings,
+            usable.is_final and not task.plan.is_for_now,
+            task.directory,
+        )
+        self._hand_over(
+            task, replace(made, profiles_of=usable.hosts) if source == PROFILE else made
         )
         return converted.program
+
+    def _hand_over(self, task: Task, made: Made) -> None:
+        """Keeps the answer for later workers too, if it took the profiles."""
+        self._kept.keep(task.plan.key, made, task.directory)
+        task.keep(made)
 
     def _run(self, task: Task, usable: Usable, source: str) -> Converted:
         """Runs the engine, once more before that when modules are yet to be extracted."""
@@ -366,7 +361,8 @@ class Converter:
             total = sum(task.plan.profile_sizes)
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
             intake = timed(self._intake, time.monotonic() + task.limits.seconds)
-            task.keep(health(intake, files, task.plan.left_out, task.directory, task.after_each))
+            made = health(intake, files, task.plan.left_out, task.directory, task.after_each)
+            self._hand_over(task, made)
 
 
 class _CrampedError(Exception):

@@ -89,6 +89,11 @@ def key_without(key: str, hosts: Iterable[str]) -> str:
     return _hash(["without", key, sorted(hosts)])
 
 
+def kept_answer_key(key: str) -> str:
+    """Key of the artifact set that holds one finished answer; `key` is that of the answer."""
+    return _hash(["kept answer", _FORMAT, key])
+
+
 def failure_key(key: str) -> str:
     """Key under which a worker with much memory remembers that it could not make it either.
 
