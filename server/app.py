@@ -21,12 +21,19 @@ from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, ResultStore
 from loader.storage.roots import open_storage
 from server import pages
+from server.content_host import ContentHost
 from server.deferred import Deferred
 from server.errors import install_error_handlers
 from server.grants import LinkEndedError
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
-from server.middleware import CollapseSlashes, Observe, PathPrefix, SecurityHeaders
+from server.middleware import (
+    CollapseSlashes,
+    Observe,
+    PathPrefix,
+    SecurityHeaders,
+    security_headers,
+)
 from server.prewarm import Prewarmer, PrewarmRules
 from server.recent_listings import RecentListings
 from server.registry.database import Database
@@ -44,6 +51,7 @@ from server.routes import (
 from server.services import Services, Threads
 from server.settings import Settings
 from server.ui.assets import find_xprof_static, load_assets
+from server.ui.policies import Policies
 from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import worker_credential
 from server.workers import Workers
@@ -102,6 +110,7 @@ def build_services(settings: Settings) -> Services:
         prewarmer=Prewarmer(database, results, workers, version, rules, metrics.record_prewarm),
         metrics=metrics,
         assets=assets,
+        policies=Policies(settings.frame_ancestors),
         threads=Threads(
             storage=anyio.CapacityLimiter(_STORAGE_THREADS),
             cache=anyio.CapacityLimiter(_CACHE_THREADS),
@@ -133,7 +142,7 @@ def create_app(settings: Settings) -> FastAPI:
         servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
     )
     app.state.services = services
-    install_error_handlers(app)
+    install_error_handlers(app, security_headers(settings.is_tls))
     app.add_exception_handler(LinkEndedError, pages.on_link_ended)
     _add_operations(app, services)
     for router in (
@@ -157,14 +166,20 @@ def create_app(settings: Settings) -> FastAPI:
 def _add_middleware(app: FastAPI, services: Services) -> None:
     """Outermost last: the prefix is taken off first, then slashes are collapsed, then all is observed."""
     settings = services.settings
-    app.add_middleware(SecurityHeaders, is_tls=settings.base_url.startswith("https://"))
+    app.add_middleware(
+        ContentHost, content_url=settings.content_url, path_prefix=settings.path_prefix
+    )
     app.add_middleware(
         Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *xprof_progress.QUIET_ROUTES)
     )
     app.add_middleware(CollapseSlashes)
     app.add_middleware(
-        PathPrefix, prefix=settings.path_prefix, always=QUIET_PATHS, private=(METRICS_PATH,)
+        PathPrefix,
+        prefix=settings.path_prefix,
+        always=(*QUIET_PATHS, pages.ROBOTS_PATH),
+        private=(METRICS_PATH,),
     )
+    app.add_middleware(SecurityHeaders, is_tls=settings.is_tls)
 
 
 def _add_operations(app: FastAPI, services: Services) -> None:

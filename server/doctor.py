@@ -38,11 +38,16 @@ class Finding:
 
 def examine(settings: Settings) -> Iterator[Finding]:
     """Checks everything that a front end and a worker need."""
-    for problem in [*settings.problems_with_binding(), *settings.problems_with_folders()]:
+    problems = [
+        *settings.problems_with_binding(),
+        *settings.problems_with_addresses(),
+        *settings.problems_with_folders(),
+    ]
+    is_production = settings.environment == "production"
+    for problem in problems + (settings.problems_in_production() if is_production else []):
         yield Finding("settings", False, problem)
-    if settings.environment == "production":
-        for problem in settings.problems_in_production():
-            yield Finding("settings", False, problem)
+    for hint in settings.advice_for_production() if is_production else []:
+        yield Finding("settings", True, hint)
     yield _examine_engine(settings)
     yield from _examine_sandbox(settings.sandbox)
     yield _check(

@@ -7,7 +7,7 @@ the trace goes to the log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -31,7 +31,6 @@ from server.error_table import (
     UNAVAILABLE,
     ErrorAnswer,
 )
-from server.middleware import SECURITY_HEADERS
 from server.registry.errors import RegistryError, RegistryProblem
 
 ErrorDetail: TypeAlias = dict[str, str]
@@ -127,8 +126,13 @@ def loader_error_response(error: LoaderError) -> JSONResponse:
     return error_response(LOADER_ANSWERS[error.code], error.message, loader_error_details(error))
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """Makes every exception of an app answer in the API's shape."""
+def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> None:
+    """Makes every exception of an app answer in the API's shape.
+
+    Args:
+        app: whose routes raise them.
+        fault_headers: headers of the answer to a fault of ours, which no middleware sees.
+    """
     app.add_exception_handler(ApiError, _on_api_error)
     app.add_exception_handler(LoaderError, _on_loader_error)
     app.add_exception_handler(RegistryError, _on_registry_error)
@@ -137,7 +141,7 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnect, _on_disconnect)
     for unavailable in (OperationalError, InterfaceError, PoolTimeoutError):
         app.add_exception_handler(unavailable, _on_database_error)
-    app.add_exception_handler(Exception, _on_fault)
+    app.add_exception_handler(Exception, _fault_handler(fault_headers))
 
 
 def _on_api_error(_request: Request, error: Exception) -> JSONResponse:
@@ -201,8 +205,10 @@ def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
     return error_response(UNAVAILABLE, "The registry's database does not answer. Try again.")
 
 
-def _on_fault(_request: Request, _error: Exception) -> JSONResponse:
-    # Starlette raises the error again after this answer, so that the server logs it. The answer is made
-    # outside of all middleware, so it brings its own headers.
-    message = "XProf Hub failed at this request. Its log says why."
-    return error_response(INTERNAL, message, headers=SECURITY_HEADERS)
+def _fault_handler(headers: Mapping[str, str]) -> Callable[[Request, Exception], JSONResponse]:
+    def on_fault(_request: Request, _error: Exception) -> JSONResponse:
+        # Starlette raises the error again after this answer, so that the server logs it.
+        message = "XProf Hub failed at this request. Its log says why."
+        return error_response(INTERNAL, message, headers=headers)
+
+    return on_fault

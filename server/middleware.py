@@ -16,19 +16,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth.tokens import redact
 from server.metrics import Metrics
+from server.ui.policies import DATA_POLICY
 
 logger = logging.getLogger("xprof_hub.access")
 
-SECURITY_HEADERS = {
+_SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     "X-Robots-Tag": "noindex, nofollow",
+    "Content-Security-Policy": DATA_POLICY,
 }
-_HSTS = "max-age=31536000"
-_STRICT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_HSTS = {"Strict-Transport-Security": "max-age=31536000"}
 _SLASHES = re.compile(r"//+")
 
 
@@ -80,15 +81,27 @@ class PathPrefix:
         await self._app({**scope, "path": shortened, "root_path": ""}, receive, send)
 
 
+def security_headers(is_tls: bool) -> dict[str, str]:
+    """The headers of an answer that brings none of its own.
+
+    Args:
+        is_tls: whether browsers shall insist on TLS for a year.
+    """
+    return {**_SECURITY_HEADERS, **(_HSTS if is_tls else {})}
+
+
 class SecurityHeaders:
     """Adds the headers that every answer carries, without replacing a route's own."""
 
     def __init__(self, app: ASGIApp, is_tls: bool) -> None:
         self._app = app
-        self._headers = dict(SECURITY_HEADERS)
-        self._headers["Content-Security-Policy"] = _STRICT_POLICY
-        if is_tls:
-            self._headers["Strict-Transport-Security"] = _HSTS
+        self._headers = security_headers(is_tls)
+        # What a browser has stored takes over the headers of "not modified", and would lose its own policy.
+        self._unchanged = {
+            name: value
+            for name, value in self._headers.items()
+            if name != "Content-Security-Policy"
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Adds them to the start of the answer."""
@@ -96,7 +109,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                own = self._unchanged if message["status"] == 304 else self._headers
+                for name, value in own.items():
                     headers.setdefault(name, value)
             await send(message)
 

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
 
 from server.error_table import ErrorAnswer
 from server.errors import error_response
 from server.grants import LinkEnd, LinkEndedError
-from server.services import ServicesDependency
+from server.services import ServicesDependency, get_services
 from server.ui.reference import render_front_door, render_reference
 from server.ui.shell import LINK_EXPIRED, LINK_UNKNOWN
 from server.xprof_pages import html_response
 
 router = APIRouter(include_in_schema=False)
+ROBOTS_PATH = "/robots.txt"
+_ROBOTS = """\
+# Pages may be asked for, for only a page can say that it must not be listed. Answers cost a conversion.
+User-agent: *
+Disallow: /*/data/plugin/profile/data
+Disallow: /*/data/plugin/profile/graph_data
+Disallow: /*/data/plugin/profile/timeline_data
+Disallow: /*/data/plugin/profile/module_list
+Disallow: /*/data/plugin/profile/run_tools
+Disallow: /*/data/plugin/profile/status
+Disallow: /*/data/plugin/profile/progress/
+Disallow: /v1/
+"""
 
 _UNKNOWN = ErrorAnswer(404, "NOT_FOUND")
 _ENDED = ErrorAnswer(410, "GONE")
@@ -21,14 +35,22 @@ _ENDED = ErrorAnswer(410, "GONE")
 @router.get("/")
 def front_door(services: ServicesDependency) -> Response:
     """Says what this is; lists nothing."""
-    return html_response(render_front_door(services.settings.path_prefix), "message")
+    text = render_front_door(services.settings.path_prefix)
+    return html_response(services.policies, text, "words")
+
+
+@router.get(ROBOTS_PATH)
+def robots() -> Response:
+    """What a search engine may ask for; that nothing may be listed stands in every answer's headers."""
+    return PlainTextResponse(_ROBOTS)
 
 
 @router.get("/docs")
 def reference(request: Request, services: ServicesDependency) -> Response:
     """The API's reference, made from its OpenAPI document."""
     openapi = request.app.openapi()
-    return html_response(render_reference(openapi, services.settings.path_prefix), "message")
+    text = render_reference(openapi, services.settings.path_prefix)
+    return html_response(services.policies, text, "words")
 
 
 def on_link_ended(request: Request, error: Exception) -> Response:
@@ -38,5 +60,6 @@ def on_link_ended(request: Request, error: Exception) -> Response:
     unknown = error.end is LinkEnd.UNKNOWN
     message, answer = (LINK_UNKNOWN, _UNKNOWN) if unknown else (LINK_EXPIRED, _ENDED)
     if "text/html" in request.headers.get("accept", ""):
-        return html_response(message.render(), "message", answer.http)
+        policies = get_services(request).policies
+        return html_response(policies, message.render(), "message", answer.http)
     return error_response(answer, f"{message.title}. {message.text} {message.next_step}")

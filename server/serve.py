@@ -56,11 +56,13 @@ def check_start(settings: Settings, part: Part | None) -> None:
         problems = settings.problems_with_worker_binding()
         problems += settings.problems_of_worker() if is_production else []
     else:
-        problems = settings.problems_with_binding()
+        problems = settings.problems_with_binding() + settings.problems_with_addresses()
         problems += settings.problems_in_production() if is_production else []
     folders = settings.problems_with_folders()
     problems += _problems_with_roots(settings) + (folders if is_production else [])
-    for warning in [] if is_production else folders:
+    is_public = is_production and part != "worker"
+    advice = settings.advice_for_production() if is_public else []
+    for warning in advice if is_production else folders:
         logger.warning("%s", warning)
     if part == "front" and not settings.workers:
         problems.append(

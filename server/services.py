@@ -18,6 +18,7 @@ from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.settings import Settings
 from server.ui.assets import Assets
+from server.ui.policies import Policies
 from server.workers import Workers
 
 
@@ -49,6 +50,7 @@ class Services:
     prewarmer: Prewarmer
     metrics: Metrics
     assets: Assets
+    policies: Policies
     threads: Threads
 
 

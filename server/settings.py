@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from loader.storage.address import GCS_SCHEME
+from server.web_addresses import SELF, frame_ancestors, host_name, origin_or_nothing
 
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
 DATABASE_FILE = "registry.sqlite"
@@ -70,6 +71,8 @@ def _prefix(value: str) -> str:
 CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(_split)]
 Folder = Annotated[Path, AfterValidator(_home)]
 FolderOrBucket = Annotated[str, AfterValidator(_home_unless_bucket)]
+FrameAncestors = Annotated[str, AfterValidator(frame_ancestors)]
+OriginOrNothing = Annotated[str, AfterValidator(origin_or_nothing)]
 
 
 class Settings(BaseSettings):
@@ -81,6 +84,10 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     base_url: str = ""
     """Public address without path prefix, e.g. `https://xprof.example.org`; empty: taken from the request."""
+    content_url: OriginOrNothing = ""
+    """Public address without path prefix of everything under a link, on a host of its own; empty: none."""
+    frame_ancestors: FrameAncestors = SELF
+    """Who may show a link's pages in a frame: `self`, `none`, or origins, separated by blanks."""
     path_prefix: Annotated[str, AfterValidator(_prefix)] = ""
     data_dir: Folder = Path("~/.local/share/xprof-hub").expanduser()
     database_url: str = ""
@@ -140,6 +147,16 @@ class Settings(BaseSettings):
     """Longest time that the front end waits for a worker."""
 
     @property
+    def link_url(self) -> str:
+        """Public address of links, without path prefix and slash; empty: whatever address was called."""
+        return self.content_url or self.base_url.rstrip("/")
+
+    @property
+    def is_tls(self) -> bool:
+        """Whether browsers reach the service through TLS."""
+        return self.base_url.startswith("https://") or self.content_url.startswith("https://")
+
+    @property
     def resolved_database_url(self) -> str:
         """The database's URL; SQLite in the data directory unless set."""
         return self.database_url or f"sqlite:///{self.data_dir / DATABASE_FILE}"
@@ -173,7 +190,33 @@ class Settings(BaseSettings):
                 "XPROF_HUB_BASE_URL is not the public address, so links would lead to whatever host a "
                 "request names. Set it, for example to https://xprof.example.org."
             )
+        if self.base_url.startswith("https://") and self.content_url.startswith("http://"):
+            problems.append(
+                f"XPROF_HUB_CONTENT_URL ({self.content_url}) has no TLS, but XPROF_HUB_BASE_URL has. Set it "
+                "to an https:// address."
+            )
         return problems
+
+    def problems_with_addresses(self) -> list[str]:
+        """Why the public addresses can't go together; empty when they can.
+
+        Browsers keep cookies by the host's name, whatever the port: two ports of one host are not apart.
+        """
+        if self.content_url and host_name(self.content_url) == host_name(self.base_url):
+            return [
+                f"XPROF_HUB_CONTENT_URL ({self.content_url}) and XPROF_HUB_BASE_URL ({self.base_url}) name "
+                "the same host, and another port does not keep them apart. Give one of them another name."
+            ]
+        return []
+
+    def advice_for_production(self) -> list[str]:
+        """What may stay as it is, but had better change before strangers come."""
+        if self.content_url:
+            return []
+        return [
+            "XPROF_HUB_CONTENT_URL is not set, so profiles, which hold text by anybody, are shown on the "
+            "same host as the API. Set it to a second name of this service, best of another domain."
+        ]
 
     def problems_of_worker(self) -> list[str]:
         """What must change before this may be a worker in production; it has no database and no callers."""

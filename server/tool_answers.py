@@ -38,7 +38,6 @@ from server.encodings import IDENTITY, ZSTD, choose_encoding
 from server.preferences import async_patience
 from server.services import Services
 from server.streams import ClosingResponse
-from server.ui.shell import content_security_policy
 
 WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
@@ -247,7 +246,6 @@ def _headers(key: str, encoding: str, file_name: str | None) -> dict[str, str]:
         "ETag": f'"{key[:40]}-{encoding}"',
         "Cache-Control": "private, no-cache",
         "Vary": "Accept-Encoding",
-        "Content-Security-Policy": content_security_policy("data"),
     }
     if file_name is not None:
         headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(file_name, safe='')}"

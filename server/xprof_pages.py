@@ -14,14 +14,13 @@ from server.error_table import status_of
 from server.grants import SessionGrant
 from server.services import Services
 from server.ui.assets import Asset
+from server.ui.policies import PageKind, Policies
 from server.ui.shell import (
     LINK_UNKNOWN,
     SESSION_DAMAGED,
     SESSION_EMPTY,
     STORAGE_PROBLEM,
-    PageKind,
     ShellPage,
-    content_security_policy,
     render_figure,
     render_index,
 )
@@ -30,10 +29,10 @@ _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "no-cache"
 
 
-def html_response(text: str, kind: PageKind, status: int = 200) -> Response:
+def html_response(policies: Policies, text: str, kind: PageKind, status: int = 200) -> Response:
     """A page with the policy of its kind; never stored, for it names what the link opens."""
     headers = {
-        "Content-Security-Policy": content_security_policy(kind),
+        "Content-Security-Policy": policies.of(kind),
         "Cache-Control": "no-store",
     }
     return HTMLResponse(text, status, headers)
@@ -45,7 +44,8 @@ def index_response(
     """XProf's page; instead of it a message when it is plain already that no host can be shown."""
     if all(entry.file.size == 0 for entry in session.hosts):
         details = [f"{entry.file.name}: it is empty (0 bytes)." for entry in session.hosts]
-        return html_response(SESSION_DAMAGED.render(details), "message", 422)
+        text = SESSION_DAMAGED.render(details)
+        return html_response(services.policies, text, "message", 422)
     page = ShellPage(
         prefix=grant.prefix,
         asset_hash=services.assets.hash,
@@ -54,20 +54,22 @@ def index_response(
         hosts=len(session.hosts),
         expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",
     )
-    return html_response(render_index(page), "index")
+    return html_response(services.policies, render_index(page), "index")
 
 
-def problem_response(error: LoaderError) -> Response:
+def problem_response(services: Services, error: LoaderError) -> Response:
     """A page of words for a session that can't be listed."""
     message = SESSION_EMPTY if error.code is ErrorCode.NOT_FOUND else STORAGE_PROBLEM
-    return html_response(message.render([error.message]), "message", status_of(error.code))
+    text = message.render([error.message])
+    return html_response(services.policies, text, "message", status_of(error.code))
 
 
 def figure_response(
     services: Services, grant: SessionGrant, kind: Literal["graph", "timeline"]
 ) -> Response:
     """The page that draws a graph or the memory timeline."""
-    return html_response(render_figure(grant.prefix, services.assets.hash, kind), "graph")
+    text = render_figure(grant.prefix, services.assets.hash, kind)
+    return html_response(services.policies, text, "graph")
 
 
 def immutable_response(
@@ -75,25 +77,26 @@ def immutable_response(
 ) -> Response:
     """A static file under its content's hash; an old page's hash is not there any more."""
     asset = services.assets.get(name) if content_hash == services.assets.hash else None
-    return _asset_response(asset, request, name, _IMMUTABLE)
+    return _asset_response(services.policies, asset, request, name, _IMMUTABLE)
 
 
 def static_response(services: Services, request: Request, name: str) -> Response:
     """A static file by its plain name, as XProf's scripts ask for it."""
-    return _asset_response(services.assets.get(name), request, name, _REVALIDATE)
+    asset = services.assets.get(name)
+    return _asset_response(services.policies, asset, request, name, _REVALIDATE)
 
 
 def _asset_response(
-    asset: Asset | None, request: Request, name: str, cache_control: str
+    policies: Policies, asset: Asset | None, request: Request, name: str, cache_control: str
 ) -> Response:
     if asset is None:
         if "text/html" in request.headers.get("accept", ""):
-            return html_response(LINK_UNKNOWN.render(), "message", 404)
+            return html_response(policies, LINK_UNKNOWN.render(), "message", 404)
         return PlainTextResponse("There is nothing at this address.", 404)
     chosen = asset.represent(request.headers.get("accept-encoding", ""))
     headers = {"ETag": chosen.etag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}
     if name.endswith(".html"):
-        headers["Content-Security-Policy"] = content_security_policy("trace")
+        headers["Content-Security-Policy"] = policies.of("trace")
     if holds_etag(request.headers.get("if-none-match"), chosen.etag):
         return Response(status_code=304, headers=headers)
     if chosen.encoding is not None:

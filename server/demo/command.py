@@ -125,6 +125,7 @@ def demo_settings(data_dir: Path, locations: Sequence[str], port: int) -> Settin
             host="127.0.0.1",
             port=port,
             base_url="",
+            content_url="",
             data_dir=data_dir,
             database_url="",
             redis_url="",

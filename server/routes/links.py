@@ -122,7 +122,7 @@ def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
 def link_uri(services: Services, request: Request, token: str) -> str:
     """The full address of a link: on the public address if one is set, else on the one that was called."""
     called = f"{request.url.scheme}://{request.url.netloc}"
-    base = services.settings.base_url.rstrip("/") or called
+    base = services.settings.link_url or called
     return f"{base}{services.settings.path_prefix}/s/{token}"
 
 

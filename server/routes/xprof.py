@@ -195,7 +195,7 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     try:
         session = await ToolAnswers(services).list_session(grant.locations)
     except LoaderError as error:
-        return problem_response(error)
+        return problem_response(services, error)
     if request.method == "GET" and grant.link is not None:
         await run_in_threadpool(_count, services, grant.link)
     run = await run_in_threadpool(run_title, services, grant)

@@ -1,7 +1,7 @@
 """The pages around XProf: its index, the graph page, and pages that only say something.
 
 Texts may hold names from a profile or a registry: Jinja2 escapes every one. No page has an inline script, so
-`content_security_policy` can forbid them. This module knows no request, no link and no database.
+`server.ui.policies` can forbid them. This module knows no request, no link and no database.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from server.ui.glance import Glance
 from server.ui.inline_style import inline_style
+from server.ui.page_data import PageData
 
 PROFILE_PATH = "/data/plugin/profile/"
 """The path, below a link's prefix, at which XProf's bundle expects to live."""
@@ -48,8 +50,6 @@ MODULES = (
 )
 """What `boot.js` and `charts/index.js` import: named in the page so that the browser asks for all at once."""
 
-PageKind = Literal["index", "trace", "graph", "message", "data"]
-
 
 @dataclass(frozen=True)
 class ShellPage:
@@ -62,6 +62,8 @@ class ShellPage:
         session: the session's name.
         hosts: how many hosts the session has.
         expires: until when the link works, in words, e.g. `link works until 3 March`; empty to say nothing.
+        data: what the page's scripts know of the link; None leaves the block out.
+        glance: the overview's figures, to be shown until XProf shows its own.
     """
 
     prefix: str
@@ -70,6 +72,8 @@ class ShellPage:
     session: str
     hosts: int
     expires: str = ""
+    data: PageData | None = None
+    glance: Glance | None = None
 
 
 @cache
@@ -97,6 +101,7 @@ def render_index(page: ShellPage) -> str:
         .get_template("index.html")
         .render(
             page=page,
+            data=page.data.to_json() if page.data else None,
             base=base_path(page.prefix),
             assets=asset_path(page.prefix, page.asset_hash),
             modules=MODULES,
@@ -164,40 +169,3 @@ STORAGE_PROBLEM = Message(
     "The place where it is stored did not answer, or does not let this service read it.",
     "Reload this page in a minute. If it stays like this, ask whoever runs this service.",
 )
-
-_OWN_PAGE = {
-    "default-src": "'none'",
-    "script-src": "'self'",
-    "style-src": "'self' 'unsafe-inline'",
-    "font-src": "'self'",
-    "img-src": "'self' data: blob:",
-    "connect-src": "'self'",
-    "frame-src": "'self'",
-    "worker-src": "'self' blob:",
-    "base-uri": "'self'",
-    "form-action": "'none'",
-    "object-src": "'none'",
-    "frame-ancestors": "'self'",
-}
-
-_POLICIES: dict[PageKind, dict[str, str]] = {
-    "index": _OWN_PAGE,
-    "trace": _OWN_PAGE,
-    # Graphviz is WebAssembly; it needs no eval of text.
-    "graph": {**_OWN_PAGE, "script-src": "'self' 'wasm-unsafe-eval'", "frame-src": "'none'"},
-    "message": {
-        "default-src": "'none'",
-        "style-src": "'unsafe-inline'",
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-        "frame-ancestors": "'none'",
-    },
-    # Opened by itself, an answer made of a profile's texts must stay inert whatever its type.
-    "data": {"default-src": "'none'", "frame-ancestors": "'self'", "sandbox": ""},
-}
-
-
-def content_security_policy(kind: PageKind) -> str:
-    """The `Content-Security-Policy` of a kind of answer; no kind allows another host or inline scripts."""
-    return "; ".join(f"{name} {value}".strip() for name, value in _POLICIES[kind].items())

@@ -38,7 +38,7 @@ EXPECTED = {
 def failing(error: Exception) -> TestClient:
     """A client of an application whose only route fails with this error."""
     app = FastAPI()
-    install_error_handlers(app)
+    install_error_handlers(app, {})
 
     @app.get("/")
     def fail() -> None:

@@ -1,0 +1,75 @@
+"""The content security policies of our answers: what a page may load, and who may show it in a frame.
+
+No policy allows another host, an inline script or eval. Pages of XProf may be shown in the frames of those
+whom the administrator names; the frames inside them (trace viewer, graph) in the page itself, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from server.web_addresses import NOBODY, SELF
+
+PageKind = Literal["index", "trace", "graph", "message", "words", "data"]
+"""XProf's page, the two kinds of frame in it, words under a link, words of the service, and all the rest."""
+
+_OWN_PAGE = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "font-src": "'self'",
+    "img-src": "'self' data: blob:",
+    "connect-src": "'self'",
+    "frame-src": "'self'",
+    "worker-src": "'self' blob:",
+    "base-uri": "'self'",
+    "form-action": "'none'",
+    "object-src": "'none'",
+}
+_WORDS = {
+    "default-src": "'none'",
+    "style-src": "'unsafe-inline'",
+    "img-src": "data:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+}
+_POLICIES: dict[PageKind, dict[str, str]] = {
+    "index": _OWN_PAGE,
+    "trace": _OWN_PAGE,
+    # Graphviz is WebAssembly; it needs no eval of text.
+    "graph": {**_OWN_PAGE, "script-src": "'self' 'wasm-unsafe-eval'", "frame-src": "'none'"},
+    "message": _WORDS,
+    "words": _WORDS,
+    # Opened by itself, an answer made of a profile's texts must stay inert whatever its type.
+    "data": {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "sandbox": ""},
+}
+
+
+@dataclass(frozen=True)
+class Policies:
+    """The policies of one deployment.
+
+    Attributes:
+        ancestors: who may show our pages in a frame, as `server.web_addresses.frame_ancestors` writes it.
+    """
+
+    ancestors: str = SELF
+
+    def of(self, kind: PageKind) -> str:
+        """The `Content-Security-Policy` of a kind of answer."""
+        directives = {**_POLICIES[kind], "frame-ancestors": self._ancestors_of(kind)}
+        return "; ".join(f"{name} {value}".strip() for name, value in directives.items())
+
+    def _ancestors_of(self, kind: PageKind) -> str:
+        if kind in {"words", "data"}:
+            return NOBODY
+        if kind in {"index", "message"}:
+            return self.ancestors
+        # Every page around a frame must be allowed: XProf's page, and whatever that is shown in.
+        others = [source for source in self.ancestors.split() if source not in {SELF, NOBODY}]
+        return " ".join([SELF, *others])
+
+
+DATA_POLICY = Policies().of("data")
+"""The policy of every answer that names no other: the same in all deployments."""
