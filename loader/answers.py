@@ -15,6 +15,7 @@ import zstandard
 
 from loader.catalog import HostFile
 from loader.errors import ErrorCode, LoaderError
+from loader.inspection.contents import Contents
 from loader.plan import LeftOut
 from loader.profiles import OF_THE_FILE, Intake, profile_name
 from loader.results import ResultHeader
@@ -96,6 +97,21 @@ def _health_of(intake: Intake, entry: HostFile, path: Path, target: Path) -> dic
         "startNs": found.start_ns,
         "stopNs": found.stop_ns,
         "hostnames": list(found.hostnames),
+        "contents": contents_of(found.contents),
+    }
+
+
+def contents_of(contents: Contents) -> dict[str, object]:
+    """What a profile holds, as it stands in the answer."""
+    return {
+        "tpuPlanes": contents.tpu_planes,
+        "gpuPlanes": contents.gpu_planes,
+        "deviceEvents": contents.device_events,
+        "hloModules": contents.hlo_modules,
+        "memoryEvents": contents.has_memory_events,
+        "hostOps": contents.has_host_ops,
+        "hardwareCounters": contents.has_counters,
+        "megascaleEvents": contents.has_megascale,
     }
 
 

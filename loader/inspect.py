@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
+from loader.inspection.contents import GPU_PREFIX, TPU_PREFIX, Contents
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.plane import Plane, Planes
 from loader.inspection.refusals import another_protobuf, cut_off, too_large, too_long, unreadable
@@ -179,6 +180,23 @@ def _summary(
         is_plain=planes.lines.are_close
         and not planes.misnamed
         and not (space.reports or doubts_about(planes, found) or odd),
+        contents=_contents(planes, found),
+    )
+
+
+def _contents(planes: Planes, found: Sequence[Plane]) -> Contents:
+    """What the planes hold."""
+    return Contents(
+        tpu_planes=sum(plane.name.startswith(TPU_PREFIX) for plane in found),
+        gpu_planes=sum(plane.name.startswith(GPU_PREFIX) for plane in found),
+        device_events=sum(
+            plane.events for plane in found if plane.name.startswith((TPU_PREFIX, GPU_PREFIX))
+        ),
+        hlo_modules=planes.modules.found,
+        has_memory_events=planes.marks.memory_events,
+        has_host_ops=planes.marks.host_ops,
+        has_counters=planes.marks.counters,
+        has_megascale=planes.marks.megascale,
     )
 
 

@@ -12,6 +12,34 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from server.schemas import ApiModel, Line, ResourceId
 
 
+class HostContents(ApiModel):
+    """What kinds of things one host's profile holds; `true` means that they may be there."""
+
+    tpu_planes: int
+    gpu_planes: int
+    device_events: int
+    """Events of TPUs and GPUs."""
+    hlo_modules: int
+    memory_events: bool
+    """Allocations and releases of memory."""
+    host_ops: bool
+    """Operations of a framework that ran on the host."""
+    hardware_counters: bool
+    megascale_events: bool
+    """Transfers between TPU slices."""
+
+
+class ToolNote(ApiModel):
+    """A tool of XProf that has nothing to show for a session."""
+
+    tool: str
+    """XProf's name of it, e.g. `hlo_stats`."""
+    title: str
+    """What XProf's menu calls it."""
+    reason: str
+    """Why, and what helps, in words."""
+
+
 class HostHealth(ApiModel):
     """What the inspection says of one host's file."""
 
@@ -32,6 +60,8 @@ class HostHealth(ApiModel):
     """When it ended."""
     hostnames: tuple[str, ...] = ()
     """Hosts of the capture, as the profile states them; nearly always its own only."""
+    contents: HostContents | None = None
+    """What the profile holds; missing when it can't be shown."""
 
 
 class SessionHealth(ApiModel):
@@ -46,6 +76,8 @@ class SessionHealth(ApiModel):
     """Why the session can't be shown wholly, in words."""
     problem_reason: str | None = None
     """The same for programs."""
+    tools: tuple[ToolNote, ...] = ()
+    """Tools of XProf that have nothing to show for the hosts that can be shown, and why."""
 
 
 class MergeOffer(ApiModel):

@@ -9,7 +9,8 @@ from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from server.schemas import ApiModel
 from server.session_problems import count_hosts, problem_of
-from server.session_schemas import HostHealth
+from server.session_schemas import HostHealth, ToolNote
+from server.tool_fitness import unfit_tools
 
 
 class HostNote(ApiModel):
@@ -37,6 +38,8 @@ class SessionStatus(ApiModel):
     """What is odd about hosts that are shown."""
     notes: tuple[str, ...] = ()
     """Sentences about the session as a whole."""
+    tools: tuple[ToolNote, ...] = ()
+    """Tools of XProf that have nothing to show for this session, and why."""
 
 
 _LIES_IN_FILES = frozenset(
@@ -92,6 +95,7 @@ def status_of_session(
         problems=problems,
         warnings=warnings,
         notes=(missing.message,) if missing else (),
+        tools=unfit_tools(rows),
     )
 
 

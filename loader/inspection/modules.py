@@ -32,12 +32,14 @@ class Modules:
 
     Attributes:
         names: of the modules, after repairs.
+        found: modules, whether they have a name and can be read or not.
         renamed: names that held characters which a file or a list can't have, before and after.
         unreadable: modules that do not parse.
     """
 
     def __init__(self, walker: Walker, texts: Texts, limits: InspectionLimits) -> None:
         self.names: list[str] = []
+        self.found = 0
         self.renamed: dict[str, str] = {}
         self.unreadable = 0
         self._walker = walker
@@ -58,6 +60,7 @@ class Modules:
         """
         for stat, first, last in self._binary_stats(start, end):
             is_hlo = stats.get(stat) == HLO_STAT
+            self.found += is_hlo
             try:
                 name = self._name(first, last, is_hlo=is_hlo)
             except WireError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loader.inspection.contents import Marks
 from loader.inspection.events import Lines
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.modules import HLO_STAT, Modules
@@ -54,6 +55,7 @@ class Plane:
         name: as in the file, empty when it has none.
         has_lines: whether it has a timeline.
         has_content: whether it has anything but a name and an id.
+        events: events in its lines.
         start_ns: start of the capture since the epoch, only in the task plane.
         stop_ns: its end.
     """
@@ -61,6 +63,7 @@ class Plane:
     name: bytes = b""
     has_lines: bool = False
     has_content: bool = False
+    events: int = 0
     start_ns: int | None = None
     stop_ns: int | None = None
 
@@ -72,6 +75,7 @@ class Planes:
         lines: what is known of all lines.
         modules: what is known of all HLO modules.
         texts: what is known of all texts, and what must be repaired.
+        marks: what their names tell of what is in them.
         misnamed: metadata that states another id than the one it is found under; programs differ on which
             of them counts.
     """
@@ -80,6 +84,7 @@ class Planes:
         self.texts = Texts(walker.data, limits)
         self.lines = Lines(walker, self.texts, limits)
         self.modules = Modules(walker, self.texts, limits)
+        self.marks = Marks(walker.data)
         self.misnamed = 0
         self._walker = walker
         self._limits = limits
@@ -94,6 +99,7 @@ class Planes:
         plane = Plane()
         ops = Ops(self._limits)
         stats: dict[int, bytes] = {}
+        events_before = self.lines.events
         for tag, first, last in self._walker.fields(start, end):
             if tag == _LINE:
                 plane.has_lines = True
@@ -111,6 +117,7 @@ class Planes:
                 raise another_protobuf()
             plane.has_content |= tag not in (_NAME, _ID)
         ops.check()
+        plane.events = self.lines.events - events_before
         if plane.name == METADATA_PLANE:
             self.modules.scan(start, end, stats)
         elif plane.name == TASK_PLANE:
@@ -129,6 +136,7 @@ class Planes:
                 for inner, low, high in walker.fields(first, last):
                     if inner in (_EVENT_NAME, _DISPLAY_NAME):
                         self.texts.name(low, high)
+                        self.marks.event(low, high)
                     elif inner == _EVENT_STAT:
                         self._stat(low, high)
                     elif inner == _CHILD:
@@ -157,6 +165,7 @@ class Planes:
                     elif inner == _KEY:
                         stated = signed(low)
         self.misnamed += stated != key
+        self.marks.stat(name)
         stats.pop(key, None)
         if name in _STATS and len(stats) < _STAT_IDS:
             stats[key] = name

@@ -5,8 +5,9 @@ By itself, so that who only hands it on need not load what the inspection needs:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from loader.inspection.contents import Contents
 from loader.inspection.repair import Repair
 
 
@@ -29,6 +30,7 @@ class Inspection:
         repairs: what must be patched before the engine reads the file.
         is_plain: whether every program reads it alike. Not so when it is repaired or odd, nor in cases that
             nobody needs a warning of; a profile without devices is plain, though there is a warning.
+        contents: what kinds of things it holds, for the tools that need them.
     """
 
     size: int
@@ -44,3 +46,4 @@ class Inspection:
     warnings: tuple[str, ...]
     repairs: tuple[Repair, ...]
     is_plain: bool = True
+    contents: Contents = field(default_factory=Contents)

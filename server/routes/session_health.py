@@ -23,6 +23,7 @@ from server.session_inspection import inspect_session
 from server.session_problems import count_hosts, problem_of
 from server.session_schemas import SessionHealth
 from server.tool_answers import ToolAnswers
+from server.tool_fitness import unfit_tools
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/health", "sessions")
 
@@ -76,4 +77,5 @@ async def get_health(
         expected_hosts=count.expected,
         problem=problem.message if problem else None,
         problem_reason=problem.reason if problem else None,
+        tools=unfit_tools(hosts),
     )

@@ -8,6 +8,7 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.inspect import inspect_profile
+from loader.inspection.contents import Contents
 from loader.inspection.refusals import CutOffError
 from loader.inspection.result import Inspection
 from tests.inspecting import inspect, refusal
@@ -29,6 +30,7 @@ def test_a_good_profile_says_what_it_holds(tmp_path: Path) -> None:
         stop_ns=2500,
         warnings=(),
         repairs=(),
+        contents=Contents(tpu_planes=1, hlo_modules=2),
     )
 
 
