@@ -58,6 +58,7 @@ define install
 	@echo "Installing $< into $(VENV) (once, until it changes)"
 	@$(PIP) install --quiet --require-hashes -r $< -r requirements-build.lock
 	@$(PIP) install --quiet --no-deps --no-index --no-build-isolation --editable .
+	@XPROF_HUB_ASSET_CACHE=$(VENV)/share/xprof-hub/assets $(BIN)/xprof-hub compress-assets
 	@touch $@
 endef
 

@@ -38,6 +38,9 @@ from server.prewarm import Prewarmer, PrewarmRules
 from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.routes import (
+    assets as asset_routes,
+)
+from server.routes import (
     links,
     runs,
     session_health,
@@ -50,8 +53,9 @@ from server.routes import (
 )
 from server.services import Services, Threads
 from server.settings import Settings
-from server.ui.assets import find_xprof_static, load_assets
+from server.ui.assets import load_assets
 from server.ui.policies import Policies
+from server.ui.xprof_files import find_xprof_static
 from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import worker_credential
 from server.workers import Workers
@@ -96,7 +100,7 @@ def build_services(settings: Settings) -> Services:
     results, progress = open_shared(settings)
     rules = PrewarmRules(settings.prewarm, settings.prewarm_bytes)
     version = engine_version(settings.engine)
-    assets = load_assets(find_xprof_static(), settings.resolved_asset_cache)
+    assets = load_assets(find_xprof_static(), settings.resolved_asset_cache, settings.path_prefix)
     return Services(
         settings=settings,
         engine_version=version,
@@ -155,6 +159,7 @@ def create_app(settings: Settings) -> FastAPI:
         tokens.router,
     ):
         app.include_router(router)
+    app.include_router(asset_routes.router)
     app.include_router(xprof.entry)
     app.include_router(xprof_progress.router)
     app.include_router(xprof.router)

@@ -101,11 +101,22 @@ def demo(
 
 
 @app.command("compress-assets")
-def compress_assets() -> None:
+def compress_assets(
+    gently: Annotated[
+        bool, typer.Option(help="With the lowest priority, as beside a server.")
+    ] = False,
+) -> None:
     """Make the smallest copies of all static files ahead of time, as the image's build does."""
-    from server.ui.assets import find_xprof_static, load_assets
+    from server.asset_copies import make_copies, take_lowest_priority
+    from server.ui.xprof_files import XprofNotInstalledError
 
-    load_assets(find_xprof_static(), load_settings().resolved_asset_cache).compress()
+    if gently:
+        take_lowest_priority()
+    try:
+        typer.echo(make_copies(load_settings()))
+    except (XprofNotInstalledError, OSError) as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(1) from problem
 
 
 @app.command()

@@ -46,6 +46,11 @@ def environment_of(settings: Settings) -> dict[str, str]:
     return variables
 
 
+def environment_for_child(settings: Settings) -> dict[str, str]:
+    """What a process of ours is started with: these settings, and all else of our own environment."""
+    return _inherited(os.environ) | environment_of(settings)
+
+
 def handed_over_socket() -> socket.socket | None:
     """In the worker: the socket that the process which started us left open, None when none did."""
     descriptor = os.environ.get(_LISTEN_FD_VARIABLE)
@@ -141,7 +146,7 @@ class LocalWorker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         descriptor = self._listener.fileno()
-        environment = _inherited(os.environ) | environment_of(self._settings)
+        environment = environment_for_child(self._settings)
         environment[_LISTEN_FD_VARIABLE] = str(descriptor)
         environment[_LIFELINE_FD_VARIABLE] = str(self._lifeline)
         self._process = subprocess.Popen(

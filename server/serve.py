@@ -24,11 +24,12 @@ from fastapi import FastAPI
 
 from loader.errors import LoaderError
 from loader.storage.roots import open_storage
+from server.asset_copies import copies_in_background
 from server.listening import StartError, listen, url_of
 from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
 from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
-from server.ui.assets import XprofNotInstalledError
+from server.ui.xprof_files import XprofNotInstalledError
 
 Part = Literal["front", "worker"]
 _FRONT_GRACE_SECONDS = 10
@@ -116,7 +117,9 @@ def serve(
             settings = stack.enter_context(LocalWorker(settings)).front_settings
         from server.app import create_app
 
-        _run(_build(create_app, settings), listener, on_ready, _FRONT_GRACE_SECONDS)
+        app = _build(create_app, settings)
+        stack.enter_context(copies_in_background(settings, app.state.services.assets))
+        _run(app, listener, on_ready, _FRONT_GRACE_SECONDS)
 
 
 def _make_data_dir(folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,6 +22,8 @@ from server.web_addresses import SELF, frame_ancestors, host_name, origin_or_not
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
 DATABASE_FILE = "registry.sqlite"
 """In the data directory, unless another database is set."""
+INSTALLED_ASSETS = Path(sys.prefix) / "share/xprof-hub/assets"
+"""Small static files beside the installed packages, as `make` leaves them there."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -96,7 +99,8 @@ class Settings(BaseSettings):
     cache_root: FolderOrBucket = ""
     """Where artifacts lie, `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
     asset_cache: FolderOrBucket = ""
-    """Where `xprof-hub compress-assets` leaves small static files. Empty: `assets` in `data_dir`."""
+    """Where `xprof-hub compress-assets` leaves small static files. Empty: beside the installed packages if
+    there is such a directory, else `assets` in `data_dir`."""
     workers: CommaSeparated = ()
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""
@@ -164,7 +168,10 @@ class Settings(BaseSettings):
     @property
     def resolved_asset_cache(self) -> Path:
         """Where compressed copies of static files lie."""
-        return Path(self.asset_cache) if self.asset_cache else self.data_dir / "assets"
+        if self.asset_cache:
+            return Path(self.asset_cache)
+        installed = INSTALLED_ASSETS
+        return installed if installed.is_dir() else self.data_dir / "assets"
 
     @property
     def resolved_cache_root(self) -> str:

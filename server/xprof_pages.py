@@ -14,6 +14,7 @@ from server.error_table import status_of
 from server.grants import SessionGrant
 from server.services import Services
 from server.ui.assets import Asset
+from server.ui.glance import Glance
 from server.ui.policies import PageKind, Policies
 from server.ui.shell import (
     LINK_UNKNOWN,
@@ -39,7 +40,11 @@ def html_response(policies: Policies, text: str, kind: PageKind, status: int = 2
 
 
 def index_response(
-    services: Services, grant: SessionGrant, session: SessionFiles, run: str
+    services: Services,
+    grant: SessionGrant,
+    session: SessionFiles,
+    run: str,
+    glance: Glance | None = None,
 ) -> Response:
     """XProf's page; instead of it a message when it is plain already that no host can be shown."""
     if all(entry.file.size == 0 for entry in session.hosts):
@@ -48,11 +53,13 @@ def index_response(
         return html_response(services.policies, text, "message", 422)
     page = ShellPage(
         prefix=grant.prefix,
-        asset_hash=services.assets.hash,
+        assets=services.assets.hub.path,
+        xprof_assets=services.assets.xprof.path,
         run=run,
         session=grant.session_name,
         hosts=len(session.hosts),
         expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",
+        glance=glance,
     )
     return html_response(services.policies, render_index(page), "index")
 
@@ -64,38 +71,37 @@ def problem_response(services: Services, error: LoaderError) -> Response:
     return html_response(services.policies, text, "message", status_of(error.code))
 
 
-def figure_response(
-    services: Services, grant: SessionGrant, kind: Literal["graph", "timeline"]
-) -> Response:
+def figure_response(services: Services, kind: Literal["graph", "timeline"]) -> Response:
     """The page that draws a graph or the memory timeline."""
-    text = render_figure(grant.prefix, services.assets.hash, kind)
+    text = render_figure(services.assets.hub.path, kind)
     return html_response(services.policies, text, "graph")
 
 
-def immutable_response(
-    services: Services, request: Request, content_hash: str, name: str
-) -> Response:
-    """A static file under its content's hash; an old page's hash is not there any more."""
-    asset = services.assets.get(name) if content_hash == services.assets.hash else None
-    return _asset_response(services.policies, asset, request, name, _IMMUTABLE)
+def hashed_response(services: Services, request: Request, content_hash: str, name: str) -> Response:
+    """A static file under its folder's hash, kept by browsers for good if the hash is the present one."""
+    asset, is_present = services.assets.find_hashed(content_hash, name)
+    cache_control = _IMMUTABLE if is_present else _REVALIDATE
+    return _asset_response(services.policies, asset, request, cache_control)
 
 
 def static_response(services: Services, request: Request, name: str) -> Response:
     """A static file by its plain name, as XProf's scripts ask for it."""
-    asset = services.assets.get(name)
-    return _asset_response(services.policies, asset, request, name, _REVALIDATE)
+    asset = services.assets.find(name)
+    return _asset_response(services.policies, asset, request, _REVALIDATE)
 
 
 def _asset_response(
-    policies: Policies, asset: Asset | None, request: Request, name: str, cache_control: str
+    policies: Policies, asset: Asset | None, request: Request, cache_control: str
 ) -> Response:
     if asset is None:
         if "text/html" in request.headers.get("accept", ""):
             return html_response(policies, LINK_UNKNOWN.render(), "message", 404)
         return PlainTextResponse("There is nothing at this address.", 404)
     chosen = asset.represent(request.headers.get("accept-encoding", ""))
-    headers = {"ETag": chosen.etag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}
-    if name.endswith(".html"):
+    headers = {"ETag": chosen.etag, "Cache-Control": cache_control}
+    if asset.encodings:
+        headers["Vary"] = "Accept-Encoding"
+    if asset.content_type.startswith("text/html"):
         headers["Content-Security-Policy"] = policies.of("trace")
     if holds_etag(request.headers.get("if-none-match"), chosen.etag):
         return Response(status_code=304, headers=headers)

@@ -22,6 +22,7 @@ from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.tools import TOOLS, tool_named
+from server.first_glance import first_glance, opened_tool
 from server.grants import SessionGrant, link_grant, run_title
 from server.registry.links import SqlLinkStore
 from server.services import Services, ServicesDependency
@@ -30,7 +31,6 @@ from server.session_status import missing_hosts, status_of_failure, status_of_se
 from server.tool_answers import ToolAnswers
 from server.xprof_pages import (
     figure_response,
-    immutable_response,
     index_response,
     problem_response,
     static_response,
@@ -136,9 +136,9 @@ async def data(grant: Grant, request: Request, services: ServicesDependency) -> 
     query = first_values(request)
     tool = query.get("tag", "")
     if tool == "graph_viewer" and query.get("type") == "graph":
-        return figure_response(services, grant, "graph")
+        return figure_response(services, "graph")
     if tool == "memory_viewer" and query.get(TIMELINE):
-        return figure_response(services, grant, "timeline")
+        return figure_response(services, "timeline")
     return await answer_route(DATA, grant, request, services)
 
 
@@ -177,14 +177,6 @@ async def status(grant: Grant, services: ServicesDependency) -> Response:
     return _small_json(found.model_dump(mode="json"))
 
 
-@router.api_route("/_assets/{content_hash}/{name:path}", methods=METHODS)
-def asset(
-    content_hash: str, name: str, _grant: Grant, request: Request, services: ServicesDependency
-) -> Response:
-    """A static file under its content's hash, kept by the browser for good."""
-    return immutable_response(services, request, content_hash, name)
-
-
 @router.api_route("/{name:path}", methods=METHODS)
 async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
@@ -199,7 +191,9 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     if request.method == "GET" and grant.link is not None:
         await run_in_threadpool(_count, services, grant.link)
     run = await run_in_threadpool(run_title, services, grant)
-    return index_response(services, grant, session, run)
+    query = first_values(request)
+    glance = await first_glance(services, session, opened_tool(name, query), query)
+    return index_response(services, grant, session, run, glance)
 
 
 def _count(services: Services, link: ShareLink) -> None:

@@ -1,68 +1,49 @@
-"""The static files of the page: XProf's, from its installed wheel, and our own.
+"""The static files of the pages: XProf's from its installed wheel, and our own. All links share them.
 
-XProf's scripts are served byte for byte. Its stylesheet loses imports of web fonts, and its trace
-viewer page loses links to other hosts and gains our script. A file is compressed when a browser
-first asks for it, fast; `Assets.compress` makes the smallest copies ahead of time, as the image's
-build does. XProf's Python package is located, never imported, because importing it would map its
-native library into the front end.
+They lie in two folders of the web, `_assets/<hash>/`, one of XProf's files and one of ours, so that a release
+of ours does not make anybody load XProf's 600 kB again. The hash is of everything that a folder's files are
+made from: a compressed copy, or the smaller icon font, may take the place of another representation, but
+never of another content.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import importlib.util
-import os
-import re
-import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-
-import brotli
+from pathlib import Path, PurePosixPath
 
 from server.encodings import IDENTITY, choose_encoding
+from server.ui.copies import SMALLEST, CompressedCopies, Kept
+from server.ui.icon_font import kept_subset
+from server.ui.linking import link_scripts, link_styles
+from server.ui.xprof_files import ICON_FONT, TRACE_PAGE, read_xprof_files, with_trace_scripts
 
 OWN_FILES = Path(__file__).parent / "static"
+ASSETS_PATH = "/_assets/"
+"""Below the path prefix."""
 
-XPROF_FILES = (
-    "bundle.js",
-    "zone.js",
-    "runtime.js",
-    "styles.css",
-    "material_symbols_outlined.woff2",
-    "materialicons.woff2",
-    "trace_viewer_index.html",
-    "trace_viewer_index.js",
-    "trace_viewer_v2.js",
-    "trace_viewer_v2.wasm",
-)
-"""What the page uses of the wheel; its own index.html is replaced by ours."""
+INDEX_SCRIPT = "hub.js"
+INDEX_MODULES = ("boot.js", "charts/index.js")
+"""What the index page runs before XProf, in this order, with all that these import."""
+TRACE_SCRIPT = "hub-trace.js"
+TRACE_MODULES = ("trace.js",)
+"""What the trace viewer's frame runs before XProf's script."""
+INDEX_STYLE = "hub.css"
+FIRST_STYLE = "theme.css"
+STYLES_OF_OTHER_PAGES = frozenset({"graph.css", "pages.css"})
+"""All other styles of ours are the index page's, the theme first and the rest by name. They come after
+XProf's."""
 
 CONTENT_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
+    ".map": "application/json",
     ".svg": "image/svg+xml",
-    ".wasm": "application/wasm",
     ".woff2": "font/woff2",
 }
-
 _COMPRESSED_ALREADY = frozenset({".woff2"})
-_SMALLEST = 512
-"""Bytes below which compression saves nothing worth a header."""
-_FAST_QUALITY = 5
-"""Of brotli and gzip: 5 % more bytes than the best quality, in a tenth of its time."""
-_LARGE = 400_000
-"""Bytes from which brotli's best quality takes seconds: such files get the next best."""
-
-_FOREIGN_IMPORT = re.compile(rb"""@import\s*(?:url\()?\s*["']?https?:[^;]*;""")
-_FOREIGN_HREF = re.compile(rb"""(<a\b[^>]*?)\s+href="https?://[^"]*\"""")
-
-
-class XprofNotInstalledError(Exception):
-    """XProf's wheel, whose files the page is made of, is not installed."""
 
 
 @dataclass(frozen=True)
@@ -99,124 +80,108 @@ class Asset:
         return Representation(self.encodings[encoding], encoding, etag)
 
 
-def find_xprof_static() -> Path:
-    """The directory of XProf's static files, found without importing XProf.
+class AssetFolder:
+    """Files that lie under one hash.
 
-    Raises:
-        XprofNotInstalledError: there is no such directory.
+    Attributes:
+        hash: changes whenever any file does, but not when a smaller one takes its place.
+        path: the folder's path on this host, with a slash at the end.
     """
-    spec = importlib.util.find_spec("xprof")
-    for root in (spec.submodule_search_locations or ()) if spec else ():
-        static = Path(root) / "static"
-        if (static / "bundle.js").is_file():
-            return static
-    raise XprofNotInstalledError(
-        "XProf is not installed, and its page is made of XProf's files. Install xprof-hub[engine]."
-    )
 
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        cache: Path,
+        path_prefix: str = "",
+        smaller: Mapping[str, Kept] | None = None,
+    ) -> None:
+        """Takes the files' bytes by name.
 
-def _smallest_brotli(body: bytes) -> bytes:
-    quality = 9 if len(body) >= _LARGE else 11
-    compressed: bytes = brotli.compress(body, quality=quality)
-    return compressed
-
-
-def _fast_brotli(body: bytes) -> bytes:
-    compressed: bytes = brotli.compress(body, quality=_FAST_QUALITY)
-    return compressed
-
-
-_SMALLEST_COPY: Mapping[str, Callable[[bytes], bytes]] = {
-    "br": _smallest_brotli,
-    "gzip": lambda body: gzip.compress(body, compresslevel=9, mtime=0),
-}
-_FAST_COPY: Mapping[str, Callable[[bytes], bytes]] = {
-    "br": _fast_brotli,
-    "gzip": lambda body: gzip.compress(body, compresslevel=_FAST_QUALITY, mtime=0),
-}
-
-
-class CompressedCopies(Mapping[str, bytes]):
-    """A file's compressed forms: from disk if they were made ahead, else made when first asked for."""
-
-    def __init__(self, body: bytes, cache: Path) -> None:
-        self._body = body
-        self._cache = cache
-        self._digest = hashlib.sha256(body).hexdigest()
-        self._copies: dict[str, bytes] = {}
-        self._lock = threading.Lock()
-
-    def __getitem__(self, encoding: str) -> bytes:
-        """The file in an encoding; the first call takes up to some tenths of a second."""
-        with self._lock:
-            if encoding not in self._copies:
-                path = self._path(encoding)
-                kept = path.read_bytes() if path.is_file() else None
-                self._copies[encoding] = kept or _FAST_COPY[encoding](self._body)
-            return self._copies[encoding]
-
-    def __iter__(self) -> Iterator[str]:
-        """Names of the encodings."""
-        return iter(_FAST_COPY)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(_FAST_COPY)
-
-    def __contains__(self, encoding: object) -> bool:
-        """Whether there is such an encoding; makes nothing."""
-        return encoding in _FAST_COPY
-
-    def keep_smallest(self) -> None:
-        """Makes the smallest copies that are not on disk yet."""
-        for encoding, compress in _SMALLEST_COPY.items():
-            path = self._path(encoding)
-            if path.is_file():
-                continue
-            with tempfile.NamedTemporaryFile(dir=self._cache, delete=False) as file:
-                file.write(compress(self._body))
-            # Renaming is atomic: another process never reads half a file.
-            os.replace(file.name, path)  # noqa: PTH105 - Path.replace would need a second Path
-            path.chmod(0o644)
-
-    def _path(self, encoding: str) -> Path:
-        return self._cache / f"{self._digest}.{encoding}"
-
-
-class Assets:
-    """All static files by name, with one hash over their content."""
-
-    def __init__(self, files: Mapping[str, bytes], cache: Path) -> None:
-        """Takes the files' bytes by name and the directory of compressed copies."""
-        self._cache = cache
+        Args:
+            files: the files.
+            cache: the directory of compressed copies.
+            path_prefix: as in the settings.
+            smaller: files of the same meaning that take a file's place once they have been made.
+        """
         self.hash = _hash_of(files)
-        """Changes whenever any file does: part of the path of immutable files."""
-        self._assets = {name: self._make(name, body) for name, body in files.items()}
-
-    def _make(self, name: str, body: bytes) -> Asset:
-        served = _point_at_immutable(body, self.hash) if name == "trace_viewer_index.html" else body
-        worthwhile = Path(name).suffix not in _COMPRESSED_ALREADY and len(served) >= _SMALLEST
-        return Asset(
-            content_type=CONTENT_TYPES[Path(name).suffix],
-            body=served,
-            etag=f'"{hashlib.sha256(served).hexdigest()[:24]}"',
-            encodings=CompressedCopies(served, self._cache) if worthwhile else {},
-        )
+        self.path = f"{path_prefix}{ASSETS_PATH}{self.hash}/"
+        self._assets = {name: _asset(name, body, cache) for name, body in files.items()}
+        self._smaller = dict(smaller or {})
 
     def get(self, name: str) -> Asset | None:
         """The file of that name (`/` between directories), or None."""
+        waiting = self._smaller.get(name)
+        if waiting is not None and (body := waiting.read()) is not None:
+            self._assets[name] = _asset(name, body, waiting.path.parent)
+            del self._smaller[name]
         return self._assets.get(name)
 
     def names(self) -> Iterator[str]:
         """The names of all files."""
         return iter(self._assets)
 
-    def compress(self) -> None:
-        """Keeps the smallest copy of every file on disk. Takes some ten seconds the first time."""
-        self._cache.mkdir(parents=True, exist_ok=True)
-        for asset in self._assets.values():
-            if isinstance(asset.encodings, CompressedCopies):
-                asset.encodings.keep_smallest()
+    def kept(self) -> Iterator[tuple[str, Kept]]:
+        """All that can be made ahead, each with a name for people."""
+        yield from self._smaller.items()
+        for name, asset in self._assets.items():
+            yield from _kept_of(name, asset)
+
+
+@dataclass(frozen=True)
+class Assets:
+    """All static files.
+
+    Attributes:
+        xprof: XProf's.
+        hub: ours.
+        trace_page: the trace viewer's page, which names files of both and so lies under no hash.
+    """
+
+    xprof: AssetFolder
+    hub: AssetFolder
+    trace_page: Asset
+
+    def find(self, name: str) -> Asset | None:
+        """The file of that plain name, as XProf's own scripts ask for it below a link."""
+        if name == TRACE_PAGE:
+            return self.trace_page
+        return self.hub.get(name) or self.xprof.get(name)
+
+    def find_hashed(self, content_hash: str, name: str) -> tuple[Asset | None, bool]:
+        """The file under a hash, and whether the hash is the present one.
+
+        A page of another release, opened before it or served by a front end that has it already, gets the
+        present file: the two releases mostly fit, and a missing script never does.
+        """
+        for folder in (self.xprof, self.hub):
+            if content_hash == folder.hash:
+                return folder.get(name), True
+        return self.hub.get(name) or self.xprof.get(name), False
+
+    def missing(self) -> list[tuple[str, Kept]]:
+        """What has not been made ahead yet, the largest first."""
+        page = _kept_of(TRACE_PAGE, self.trace_page)
+        kept = [*self.xprof.kept(), *self.hub.kept(), *page]
+        missing = [(name, copy) for name, copy in kept if not copy.is_there()]
+        return sorted(missing, key=lambda entry: entry[1].source_bytes, reverse=True)
+
+
+def _kept_of(name: str, asset: Asset) -> Iterator[tuple[str, Kept]]:
+    """A file's compressed copies."""
+    if isinstance(asset.encodings, CompressedCopies):
+        for encoding, copy in asset.encodings.kept.items():
+            yield f"{name} ({encoding})", copy
+
+
+def _asset(name: str, body: bytes, cache: Path) -> Asset:
+    suffix = PurePosixPath(name).suffix
+    is_worthwhile = suffix not in _COMPRESSED_ALREADY and len(body) >= SMALLEST
+    return Asset(
+        content_type=CONTENT_TYPES[suffix],
+        body=body,
+        etag=f'"{hashlib.sha256(body).hexdigest()[:24]}"',
+        encodings=CompressedCopies(body, cache) if is_worthwhile else {},
+    )
 
 
 def _hash_of(files: Mapping[str, bytes]) -> str:
@@ -228,45 +193,51 @@ def _hash_of(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _point_at_immutable(page: bytes, asset_hash: str) -> bytes:
-    """Lets the trace viewer's page take its scripts from their immutable place."""
-    assets = f"_assets/{asset_hash}/".encode()
-    return page.replace(
-        b'src="trace_viewer_index.js"', b'src="' + assets + b'trace_viewer_index.js"'
-    ).replace(b'src="trace.js"', b'src="' + assets + b'trace.js"')
+def read_own_files(folder: Path = OWN_FILES) -> dict[str, bytes]:
+    """Our files by name, and the scripts and the stylesheet that are made of them.
+
+    Raises:
+        LinkError: a source of ours is in no form that can be linked.
+    """
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in CONTENT_TYPES
+    }
+
+    def source(name: str) -> str | None:
+        return files[name].decode() if name in files else None
+
+    others = {FIRST_STYLE, *STYLES_OF_OTHER_PAGES}
+    styles = [name for name in files if name.endswith(".css") and name not in others]
+    style = link_styles([FIRST_STYLE, *styles], source)
+    for name, modules in ((INDEX_SCRIPT, INDEX_MODULES), (TRACE_SCRIPT, TRACE_MODULES)):
+        script = link_scripts(name, modules, source)
+        files[name] = script.text.encode()
+        files[f"{name}.map"] = script.source_map.encode()
+    files[INDEX_STYLE] = style.encode()
+    return files
 
 
-def _adapt(name: str, body: bytes) -> bytes:
-    """XProf's file as we serve it; scripts stay as they are."""
-    if name == "styles.css":
-        return _FOREIGN_IMPORT.sub(b"", body)
-    if name == "trace_viewer_index.html":
-        # Deferred like ours, so that ours comes first and sees its requests.
-        deferred = body.replace(b'<script src="trace', b'<script defer src="trace')
-        linkless = _FOREIGN_HREF.sub(rb"\1", deferred)
-        return linkless.replace(
-            b"<head>", b'<head><script type="module" src="trace.js"></script>', 1
-        )
-    return body
-
-
-def load_assets(xprof_static: Path, cache: Path) -> Assets:
+def load_assets(xprof_static: Path, cache: Path, path_prefix: str = "") -> Assets:
     """Reads XProf's files and our own.
 
     Args:
         xprof_static: the directory that `find_xprof_static` gives.
-        cache: directory of compressed copies; made when it is missing.
+        cache: directory of compressed copies; need not be there.
+        path_prefix: as in the settings.
 
     Raises:
         XprofNotInstalledError: a file of XProf is missing.
+        LinkError: a source of ours is in no form that can be linked.
     """
-    files: dict[str, bytes] = {}
-    for path in sorted(OWN_FILES.rglob("*")):
-        if path.suffix in CONTENT_TYPES:
-            files[path.relative_to(OWN_FILES).as_posix()] = path.read_bytes()
-    for name in XPROF_FILES:
-        try:
-            files[name] = _adapt(name, (xprof_static / name).read_bytes())
-        except FileNotFoundError:
-            raise XprofNotInstalledError(f"XProf's static file {name} is missing.") from None
-    return Assets(files, cache)
+    hub = AssetFolder(read_own_files(), cache, path_prefix)
+    files = dict(read_xprof_files(xprof_static))
+    page = files.pop(TRACE_PAGE)
+    scripts = {name: body for name, body in files.items() if name.endswith((".js", ".css"))}
+    smaller = {ICON_FONT: kept_subset(files[ICON_FONT], scripts.values(), cache)}
+    xprof = AssetFolder(files, cache, path_prefix, smaller)
+    page = with_trace_scripts(
+        page, f"{hub.path}{TRACE_SCRIPT}", f"{xprof.path}trace_viewer_index.js"
+    )
+    return Assets(xprof, hub, _asset(TRACE_PAGE, page, cache))

@@ -20,36 +20,6 @@ from server.ui.page_data import PageData
 PROFILE_PATH = "/data/plugin/profile/"
 """The path, below a link's prefix, at which XProf's bundle expects to live."""
 
-MODULES = (
-    "paths.js",
-    "links.js",
-    "requests.js",
-    "notice.js",
-    "progress.js",
-    "retry.js",
-    "status.js",
-    "bar.js",
-    "styles.js",
-    "charts/axischart.js",
-    "charts/datatable.js",
-    "charts/dataview.js",
-    "charts/events.js",
-    "charts/formats.js",
-    "charts/frame.js",
-    "charts/group.js",
-    "charts/histogram.js",
-    "charts/markup.js",
-    "charts/marks.js",
-    "charts/model.js",
-    "charts/piechart.js",
-    "charts/readable.js",
-    "charts/scale.js",
-    "charts/svg.js",
-    "charts/table.js",
-    "charts/zoom.js",
-)
-"""What `boot.js` and `charts/index.js` import: named in the page so that the browser asks for all at once."""
-
 
 @dataclass(frozen=True)
 class ShellPage:
@@ -57,7 +27,8 @@ class ShellPage:
 
     Attributes:
         prefix: path up to but without `/data/plugin/profile`, e.g. `/team/xprof/s/<token>`; may be empty.
-        asset_hash: `Assets.hash`.
+        assets: path of our files, with a slash at the end: `AssetFolder.path`.
+        xprof_assets: the same of XProf's files.
         run: the run's display name.
         session: the session's name.
         hosts: how many hosts the session has.
@@ -67,7 +38,8 @@ class ShellPage:
     """
 
     prefix: str
-    asset_hash: str
+    assets: str
+    xprof_assets: str
     run: str
     session: str
     hosts: int
@@ -89,11 +61,6 @@ def base_path(prefix: str) -> str:
     return prefix + PROFILE_PATH
 
 
-def asset_path(prefix: str, asset_hash: str) -> str:
-    """Where immutable files lie under a link's prefix, with a slash at the end."""
-    return f"{base_path(prefix)}_assets/{asset_hash}/"
-
-
 def render_index(page: ShellPage) -> str:
     """The page that holds XProf."""
     return (
@@ -103,15 +70,17 @@ def render_index(page: ShellPage) -> str:
             page=page,
             data=page.data.to_json() if page.data else None,
             base=base_path(page.prefix),
-            assets=asset_path(page.prefix, page.asset_hash),
-            modules=MODULES,
         )
     )
 
 
-def render_figure(prefix: str, asset_hash: str, kind: Literal["graph", "timeline"]) -> str:
-    """The page that draws a graph; it asks for `graph_data` or `timeline_data` with its own query."""
-    assets = asset_path(prefix, asset_hash)
+def render_figure(assets: str, kind: Literal["graph", "timeline"]) -> str:
+    """The page that draws a graph; it asks for `graph_data` or `timeline_data` with its own query.
+
+    Args:
+        assets: path of our files, with a slash at the end.
+        kind: what is drawn.
+    """
     return _templates().get_template("graph.html").render(kind=kind, assets=assets)
 
 
