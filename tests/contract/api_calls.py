@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx2
 
+from auth.identity import Role, create_token
+from server.registry.database import Database
+from server.registry.tokens import SqlTokenStore
 from tests.services.api import Api
 
 PROFILE = b"\x0a\x0bx" + b"\x12\x09/host:CPU"
@@ -65,3 +69,24 @@ def error_of(response: httpx2.Response) -> tuple[int, str]:
 def fields_of(response: httpx2.Response) -> list[str]:
     """The fields that an error names."""
     return [detail["field"] for detail in response.json()["error"]["details"]]
+
+
+def token_for(api: Api, role: Role) -> tuple[str, str]:
+    """Id and secret of a new token, made as `tokens create --local` does."""
+    database = Database(api.settings.resolved_database_url)
+    token, secret = create_token(
+        SqlTokenStore(database),
+        name=role.value,
+        role=role,
+        creator="test",
+        now=datetime.now(UTC),
+        expires=None,
+    )
+    database.close()
+    return token.id, secret
+
+
+def authorize(api: Api) -> None:
+    """Lets the API's client call as an administrator."""
+    _, secret = token_for(api, Role.ADMIN)
+    api.http.headers["Authorization"] = f"Bearer {secret}"

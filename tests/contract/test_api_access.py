@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import httpx2
 import pytest
 
-from auth.identity import Role, create_token
+from auth.identity import Role
 from auth.tokens import new_api_token
-from server.registry.database import Database
-from server.registry.tokens import SqlTokenStore
-from tests.contract.api_calls import create_run, error_of
+from tests.contract.api_calls import create_run, error_of, token_for
 from tests.services.api import Api
 
 SESSION = "/machineLearningRuns/r/profilerSessions/s"
@@ -40,21 +36,6 @@ CALLS = {
     ("DELETE", "/apiTokens/x"): "admin",
 }
 RANK = {"viewer": 1, "editor": 2, "admin": 3}
-
-
-def token_for(api: Api, role: Role) -> tuple[str, str]:
-    """Id and secret of a new token, made as `tokens create --local` does."""
-    database = Database(api.settings.resolved_database_url)
-    token, secret = create_token(
-        SqlTokenStore(database),
-        name=role.value,
-        role=role,
-        creator="test",
-        now=datetime.now(UTC),
-        expires=None,
-    )
-    database.close()
-    return token.id, secret
 
 
 def call(api: Api, method: str, path: str, **headers: str) -> httpx2.Response:
