@@ -70,15 +70,88 @@ def test_click_on_a_row_selects_it(modules: Modules) -> None:
     assert modules.run(script, {"rows": ROWS}) == [[{"row": 1, "column": None}], []]
 
 
-def test_long_table_is_drawn_as_it_is_scrolled(modules: Modules) -> None:
-    rows = [["n"], *([number] for number in range(3000))]
-    modules.run(SETUP, {"rows": rows, "options": {"height": 300}})
-    drawn = modules.page.locator("tbody tr")
-    assert 0 < drawn.count() < 3000
+LONG = {"rows": [["n"], *([number] for number in range(3000))], "options": {"height": 300}}
+"""A table that is much longer than its view."""
+
+MOST_ROWS = 200
+"""Rows of a long table that may be in the page at once: the view, and what is near it."""
+
+
+def test_long_table_holds_only_the_rows_near_the_view(modules: Modules) -> None:
+    modules.run(SETUP, LONG)
+    drawn = modules.page.locator("tbody tr[data-row]")
     scroll = modules.page.locator(".xh-table-scroll")
-    before = drawn.count()
-    scroll.evaluate("element => element.scrollTo(0, element.scrollHeight)")
-    modules.page.locator("tbody tr").nth(before).wait_for()
+    assert 0 < drawn.count() < MOST_ROWS
+    for share, row in ((1.0, 2999), (0.5, 1500), (0.0, 0)):
+        scroll.evaluate("(element, share) => element.scrollTo(0, element.scrollHeight * share)", share)
+        modules.page.locator(f'tbody tr[data-row="{row}"]').wait_for()
+    modules.page.wait_for_function(
+        f"document.querySelectorAll('tbody tr[data-row]').length < {MOST_ROWS}"
+    )
+
+
+def test_long_table_is_as_high_as_all_its_rows(modules: Modules) -> None:
+    script = f"""{SETUP}
+      const row = box.querySelector('tbody tr[data-row]').getBoundingClientRect().height;
+      return box.querySelector('table').getBoundingClientRect().height / row;
+    """
+    assert modules.run(script, LONG) == pytest.approx(3001, rel=0.01)
+
+
+def test_sorting_a_long_table_builds_few_rows(modules: Modules) -> None:
+    script = f"""{SETUP}
+      box.querySelectorAll('th button')[0].click();
+      box.querySelectorAll('th button')[0].click();
+      const built = [...box.querySelectorAll('tbody tr[data-row]')];
+      return [built.length, built[0].textContent, document.activeElement.textContent];
+    """
+    built, first, focused = modules.run(script, LONG)
+    assert 0 < built < MOST_ROWS
+    assert first == "2,999"
+    assert focused == "n"
+
+
+def test_keys_walk_through_rows_that_are_not_in_the_page_yet(modules: Modules) -> None:
+    modules.run(f"{SETUP} box.querySelector('tr[data-row]').focus();", LONG)
+    keyboard = modules.page.keyboard
+    focused = "document.activeElement.dataset.row"
+    for key, row in (("ArrowDown", "1"), ("PageDown", "11"), ("End", "2999"), ("ArrowUp", "2998")):
+        keyboard.press(key)
+        assert modules.page.evaluate(focused) == row
+    keyboard.press("Enter")
+    assert modules.page.locator('tr[aria-selected="true"]').get_attribute("data-row") == "2998"
+
+
+def test_table_says_where_its_rows_and_its_order_are(modules: Modules) -> None:
+    script = f"""{SETUP}
+      box.querySelectorAll('th button')[1].click();
+      const heads = [...box.querySelectorAll('th')].map((cell) => cell.ariaSort);
+      return [heads, box.querySelector('table').getAttribute('aria-rowcount'),
+              [...box.querySelectorAll('tbody tr')].map((row) => row.getAttribute('aria-rowindex'))];
+    """
+    heads, count, indexes = modules.run(script, {"rows": ROWS})
+    assert heads == [None, "ascending"]
+    assert count == "4"
+    assert indexes == ["2", "3", "4"]
+
+
+def test_long_text_is_shown_whole_in_a_selected_row(modules: Modules) -> None:
+    rows = [["op"], ["fusion " * 200]]
+    script = f"""{SETUP}
+      const text = () => {{
+        const long = box.querySelector('.xh-long');
+        return long.clientHeight >= Math.min(long.scrollHeight, innerHeight * 0.6) - 1;
+      }};
+      const before = text();
+      box.querySelector('tbody tr').click();
+      return [before, text(), box.querySelector('.xh-long').textContent.length];
+    """
+    assert modules.run(script, {"rows": rows}) == [False, True, 1400]
+
+
+def test_empty_table_says_so_calmly(modules: Modules) -> None:
+    script = f"{SETUP} return box.querySelector('tbody').textContent;"
+    assert modules.run(script, {"rows": [["op", "time"]]}) == "Nothing of this kind was recorded"
 
 
 @pytest.mark.parametrize(

@@ -1,26 +1,20 @@
 /**
- * Charts with two axes: they read a table, choose scales, draw marks, and answer the pointer.
+ * Charts with two axes: they read a table, choose scales, draw marks, and answer the reader.
  */
+import { addScales, typeOf } from "./chartscales.js";
 import { trigger, triggerReady } from "./events.js";
-import { drawBottomAxis, drawLegend, drawSideAxis, drawTitles, plotRect } from "./frame.js";
+import { drawBottomAxis, drawSideAxis, drawTitles, plotRect } from "./frame.js";
+import { drawLegend } from "./legend.js";
 import * as shapes from "./marks.js";
-import { extent, isDiscrete, markText, readDomain, readSeries, readSpans } from "./model.js";
-import { axisRange, bandScale, linearScale, logScale } from "./scale.js";
-import { chartSize, draw, drawEmpty, drawRoot, hideTooltip, showTooltip } from "./svg.js";
+import { isDiscrete, readDomain, readSeries, readSpans, summary } from "./model.js";
+import { listen } from "./pointer.js";
+import { unwatchSize, watchSize } from "./sizes.js";
+import { chartSize, draw, drawEmpty, drawRoot } from "./svg.js";
+import { hideTooltip } from "./tooltip.js";
 import { enableZoom } from "./zoom.js";
 
-/** How far from a point the pointer may be to mean it, in pixels. */
-const REACH = 24;
-
-const FROM_ZERO = new Set(["area", "bars", "steppedArea"]);
-const SERIES_TYPE = {
-  Area: "area", Bar: "bars", Column: "bars", Combo: "line", Line: "line", Scatter: "scatter",
-  SteppedArea: "steppedArea", Bubble: "bubble", Candlestick: "candlesticks",
-};
-
-function isLog(axis) {
-  return axis.logScale === true || ["log", "mirrorLog"].includes(axis.scaleType);
-}
+/** Pixels between the plot and a legend that is behind a second axis. */
+const BESIDE_SECOND_AXIS = 66;
 
 export class AxisChart {
   #container;
@@ -30,6 +24,7 @@ export class AxisChart {
   #overlay = null;
   #drawn = null;
   #under = null;
+  #zoom = {};
 
   /** @param {string} kind the class's name without `Chart`, e.g. `Area`. */
   constructor(container, kind) {
@@ -37,19 +32,24 @@ export class AxisChart {
     this.#kind = kind;
   }
 
-  /** Shows a DataTable or DataView with Google's options. */
+  /** Shows a DataTable or DataView with Google's options; one without columns is an `error` event. */
   draw(table, options = {}) {
     this.#drawn = { table, options: options ?? {} };
     this.#selection = [];
-    this.#redraw({});
-    triggerReady(this);
+    this.#zoom = {};
+    this.#redraw();
+    watchSize(this.#container, () => this.#redraw());
+    if (table?.getNumberOfColumns()) triggerReady(this);
+    else trigger(this, "error", { id: "no-columns", message: "Table has no columns." });
   }
 
   clearChart() {
     hideTooltip();
+    unwatchSize(this.#container);
     this.#container.replaceChildren();
     this.#marks = [];
     this.#overlay = null;
+    this.#selection = [];
   }
 
   getSelection() {
@@ -61,154 +61,102 @@ export class AxisChart {
     this.#markSelection();
   }
 
-  /** Draws again; `window` is the part of the domain that the reader zoomed into. */
-  #redraw(window) {
-    this.clearChart();
+  /** Draws again, with the part of the domain that the reader zoomed into; the old drawing stays until then. */
+  #redraw() {
+    hideTooltip();
     const { table, options } = this.#drawn;
     const size = chartSize(this.#container, options);
-    const root = drawRoot(this.#container, size, options.title ?? options.vAxis?.title);
-    const chart = this.#prepare(table, options, size, window);
-    if (!chart) {
-      drawEmpty(root, size);
-      return;
-    }
+    const chart = table?.getNumberOfColumns() ? this.#prepare(table, options, size) : null;
+    const label = [options.title, options.vAxis?.title ?? options.vAxes?.[0]?.title].find(Boolean);
+    const root = drawRoot(size, label ?? `${this.#kind} chart`);
+    [this.#marks, this.#overlay, this.#under] = [[], null, null];
+    if (chart) this.#fill(root, chart, size);
+    else drawEmpty(root, size);
+    const focused = this.#container.contains(document.activeElement);
+    this.#container.replaceChildren(root);
+    if (focused) root.focus({ preventScroll: true });
+    this.#markSelection();
+  }
+
+  #fill(root, chart, size) {
+    const { plot, options } = chart;
+    draw(root, "desc", {}, summary(chart.table, chart.series, this.#kind));
+    root.setAttribute("tabindex", "0");
     this.#drawAxes(root, chart, size);
-    const clip = draw(root, "svg", { x: chart.plot.left, y: chart.plot.top, width: chart.plot.width, height: chart.plot.height });
-    clip.setAttribute("viewBox", `${chart.plot.left} ${chart.plot.top} ${chart.plot.width} ${chart.plot.height}`);
-    chart.layer = chart.overflows ? draw(root, "g", {}) : clip;
+    const { left: x, top: y, width, height } = plot;
+    chart.clip = draw(root, "svg", { x, y, width, height, viewBox: `${x} ${y} ${width} ${height}` });
+    chart.free = draw(root, "g", {});
     this.#marks = this.#drawSeries(chart);
-    drawLegend(root, chart.plot, size, options, this.#legendEntries(chart));
+    chart.marks = this.#marks;
+    const light = (entry) => this.#highlight(root, entry);
+    const hear = { point: light, choose: (entry) => this.#select({ row: null, column: entry.column, series: entry }) };
+    drawLegend(root, plot, size, options, this.#legendEntries(chart), hear, chart.values[1] && chart.axes.second ? BESIDE_SECOND_AXIS : 14);
     this.#overlay = draw(root, "g", { class: "xh-overlay" });
-    this.#listen(root, chart);
-    if (options.explorer && !chart.discrete) enableZoom(root, chart, (next) => this.#redraw(next));
+    const hover = draw(root, "g", { class: "xh-overlay" });
+    listen(root, chart, {
+      enter: (mark) => this.#enter(mark, hover),
+      choose: (mark) => this.#select(mark),
+    });
+    if (options.explorer && !chart.discrete) {
+      enableZoom(root, chart, this.#zoom, (next) => {
+        this.#zoom = next;
+        this.#redraw();
+      });
+    }
   }
 
   /** Everything that marks need to know; null when there is nothing to show. */
-  #prepare(table, options, size, window) {
-    const series = this.#kind === "Candlestick" || this.#kind === "Bubble"
-      ? readSeries(table, options).slice(0, this.#kind === "Bubble" ? 2 : 1)
-      : readSeries(table, options);
+  #prepare(table, options, size) {
     const bubble = this.#kind === "Bubble";
+    const most = { Bubble: 2, Candlestick: 1 }[this.#kind] ?? Infinity;
+    const series = readSeries(table, options).slice(0, most);
     const discrete = !bubble && isDiscrete(table);
     const domain = bubble
       ? table.rowIndexes().map((row) => table.getValue(row, 1))
       : readDomain(table, discrete);
     const vertical = this.#kind === "Bar" ? options.orientation !== "horizontal" : options.orientation === "vertical";
     const spans = readSpans(table, series, options);
-    const chart = { table, options, series, discrete, domain, vertical, spans };
-    chart.plot = plotRect(size, options, vertical);
-    chart.overflows = series.some((one) => one.roles.annotation !== undefined);
-    return this.#addScales(chart, window) ? chart : null;
-  }
-
-  #typeOf(chart, one) {
-    const combined = this.#kind === "Combo" ? chart.options.seriesType : undefined;
-    return one.options.type ?? combined ?? SERIES_TYPE[this.#kind];
-  }
-
-  /** Adds the scales, and `point`, to a chart; false when it has no values. */
-  #addScales(chart, window) {
-    const { options, vertical, plot } = chart;
-    const bottom = options.hAxis ?? {};
-    const side = options.vAxes?.[0] ?? options.vAxis ?? {};
-    chart.axes = { bottom, side, second: options.vAxes?.[1] };
-    const [domainAxis, valueAxis] = vertical ? [side, bottom] : [bottom, side];
-    chart.values = [0, 1].map((index) => this.#valueScale(chart, index, index ? (chart.axes.second ?? {}) : valueAxis));
-    chart.along = this.#domainScale(chart, domainAxis, window);
-    if (!chart.values[0] || !chart.along) return false;
-    const scaleOf = (series) => chart.values[series.options.targetAxisIndex ?? 0] ?? chart.values[0];
-    chart.point = (domain, value, series) => {
-      const [d, v] = [chart.along.at(domain), scaleOf(series).at(value)];
-      return vertical
-        ? { x: plot.left + v * plot.width, y: plot.top + d * plot.height }
-        : { x: plot.left + d * plot.width, y: plot.top + (1 - v) * plot.height };
-    };
-    chart.isVisible = (row, value, series) =>
-      [chart.along.at(chart.domain[row]), scaleOf(series).at(value)].every((at) => at >= -0.001 && at <= 1.001);
-    chart.band = this.#bandWidth(chart);
-    return true;
-  }
-
-  #valueScale(chart, axisIndex, axis) {
-    const values = [];
-    let fromZero = false;
-    for (const [index, one] of chart.series.entries()) {
-      if ((one.options.targetAxisIndex ?? 0) !== axisIndex) continue;
-      const type = this.#typeOf(chart, one);
-      fromZero ||= FROM_ZERO.has(type);
-      for (const span of chart.spans[index]) if (span) values.push(span.to, ...(FROM_ZERO.has(type) ? [span.from] : []));
-      for (const column of one.intervals) values.push(...chart.table.rowIndexes().map((row) => chart.table.getValue(row, column)));
-    }
-    if (this.#kind === "Bubble") values.splice(0, Infinity, ...chart.table.rowIndexes().map((row) => chart.table.getValue(row, 2)));
-    if (this.#kind === "Candlestick") {
-      for (const column of [2, 3, 4]) values.push(...chart.table.rowIndexes().map((row) => chart.table.getValue(row, column)));
-    }
-    const found = extent(values, isLog(axis));
-    if (!found) return null;
-    if (isLog(axis)) return logScale(axisRange(found, axis, { fromZero: false }), axis);
-    const pixels = chart.vertical ? chart.plot.width / 80 : chart.plot.height / 40;
-    const range = axisRange(found, axis, { fromZero });
-    return linearScale(range, axis, { count: Math.max(2, Math.round(pixels)), nice: true });
-  }
-
-  #domainScale(chart, axis, { from, to }) {
-    if (chart.discrete) {
-      return bandScale(chart.domain.length, (row) => chart.table.getFormattedValue(row, 0));
-    }
-    const found = extent(chart.domain, isLog(axis));
-    if (!found) return null;
-    const bars = chart.series.some((one) => ["bars", "candlesticks"].includes(this.#typeOf(chart, one)));
-    const half = bars ? this.#leastGap(chart) / 2 : 0;
-    const range = axisRange({ low: found.low - half, high: found.high + half }, axis, { fromZero: false });
-    if (isLog(axis)) return logScale(range, axis);
-    const zoomed = from === undefined ? range : { low: from, high: to };
-    const count = Math.max(2, Math.round((chart.vertical ? chart.plot.height : chart.plot.width) / 90));
-    return linearScale(zoomed, axis, { count, nice: false });
-  }
-
-  /** The least distance between two domain values; 1 when there are not two. */
-  #leastGap(chart) {
-    const sorted = chart.domain.filter((value) => value !== null).sort((left, right) => left - right);
-    const gaps = sorted.slice(1).map((value, index) => value - sorted[index]).filter((gap) => gap > 0);
-    return gaps.length ? gaps.reduce((least, gap) => Math.min(least, gap)) : 1;
-  }
-
-  /** The pixels along the domain that belong to one row. */
-  #bandWidth(chart) {
-    const whole = chart.vertical ? chart.plot.height : chart.plot.width;
-    if (chart.discrete) return whole / Math.max(1, chart.domain.length);
-    return Math.min(whole, (this.#leastGap(chart) / (chart.along.high - chart.along.low || 1)) * whole);
+    const plot = plotRect(size, options, vertical);
+    const chart = { kind: this.#kind, table, options, series, discrete, domain, vertical, spans, plot };
+    return addScales(chart, this.#zoom) ? chart : null;
   }
 
   #drawAxes(root, chart, size) {
     const { plot, axes, vertical, discrete, options } = chart;
-    const [bottomScale, sideScale] = vertical ? [chart.values[0], chart.along] : [chart.along, chart.values[0]];
-    drawBottomAxis(root, plot, bottomScale, axes.bottom, { grid: vertical || !discrete });
-    drawSideAxis(root, plot, sideScale, axes.side, { grid: !vertical, fromTop: vertical && discrete });
-    if (chart.values[1] && axes.second) {
-      drawSideAxis(root, plot, chart.values[1], axes.second, { grid: false, right: true });
-    }
+    const values = chart.values[0] ?? chart.values[1];
+    const [bottomScale, sideScale] = vertical ? [values, chart.along] : [chart.along, values];
+    drawBottomAxis(root, plot, bottomScale, axes.bottom, { grid: vertical || !discrete, size });
+    const left = drawSideAxis(root, plot, sideScale, axes.side, { grid: !vertical, fromTop: vertical && discrete });
+    const right =
+      chart.values[1] && axes.second ? drawSideAxis(root, plot, chart.values[1], axes.second, { grid: false, right: true }) : 0;
     const titles = { title: options.title, bottom: axes.bottom.title, left: axes.side.title };
-    drawTitles(root, plot, size, { ...titles, right: axes.second?.title });
+    const beside = { left, right, bottom: axes.bottom.textPosition !== "none" };
+    drawTitles(root, plot, size, { ...titles, right: right ? axes.second.title : undefined }, beside);
   }
 
+  /** Draws every series into a group of its own, and returns all marks. */
   #drawSeries(chart) {
     const marks = [];
     const stacked = Boolean(chart.options.isStacked);
-    const bars = chart.series.filter((one) => this.#typeOf(chart, one) === "bars");
+    const bars = chart.series.filter((one) => typeOf(chart, one) === "bars");
     for (const [index, one] of chart.series.entries()) {
       if (this.#kind === "Bubble" && index > 0) break;
+      const free = one.roles.annotation !== undefined;
+      chart.layer = draw(free ? chart.free : chart.clip, "g", { class: "xh-series", "data-column": one.column });
       const place = stacked ? { place: 0, places: 1 } : { place: bars.indexOf(one), places: bars.length };
       const made = this.#drawOne(chart, one, chart.spans[index], place);
       if (one.intervals.length >= 2) shapes.drawIntervals(chart, one);
-      if (one.roles.annotation !== undefined) shapes.drawAnnotations(chart, one, made);
-      marks.push(...made.map((mark) => ({ ...mark, series: one })));
+      if (free) shapes.drawAnnotations(chart, one, made);
+      for (const mark of made) {
+        mark.series = one;
+        marks.push(mark);
+      }
     }
     return marks;
   }
 
   #drawOne(chart, one, spans, place) {
-    const type = this.#typeOf(chart, one);
+    const type = typeOf(chart, one);
     if (type === "bars") return shapes.drawBars(chart, one, spans, place);
     if (type === "candlesticks") return shapes.drawCandles(chart, one);
     if (type === "bubble") return shapes.drawBubbles(chart, one);
@@ -228,42 +176,23 @@ export class AxisChart {
     return series.filter((one) => one.options.visibleInLegend !== false);
   }
 
-  /** The mark under the pointer: a bar around it, else the nearest point in reach. */
-  #markAt(root, event) {
-    const { left, top } = root.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
-    let [best, distance] = [null, REACH];
-    for (const mark of this.#marks) {
-      const { box } = mark;
-      if (box && x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height) return mark;
-      const away = box ? Infinity : Math.hypot(mark.x - x, mark.y - y);
-      if (away < distance) [best, distance] = [mark, away];
+  /** Lets the other series step back while the pointer is over a name in the legend. */
+  #highlight(root, entry) {
+    root.classList.toggle("xh-dimmed", entry !== null);
+    for (const group of root.querySelectorAll(".xh-series")) {
+      group.classList.toggle("xh-lit", entry !== null && group.dataset.column === String(entry.column));
     }
-    return best;
   }
 
-  #listen(root, { options, table }) {
-    const silent = options.tooltip?.trigger === "none";
-    root.addEventListener("mousemove", (event) => {
-      const mark = this.#markAt(root, event);
-      this.#pointAt(mark);
-      if (mark && !silent) showTooltip(event, markText(table, mark.series, mark.row));
-      else hideTooltip();
-    });
-    root.addEventListener("mouseleave", () => {
-      this.#pointAt(null);
-      hideTooltip();
-    });
-    root.addEventListener("click", (event) => this.#select(this.#markAt(root, event)));
-  }
-
-  /** Tells XProf when the pointer enters or leaves a mark. */
-  #pointAt(mark) {
-    if (mark === this.#under) return;
+  /** Shows which mark is meant, and tells XProf when the pointer enters or leaves one. */
+  #enter(mark, layer) {
     const named = ({ row, column }) => ({ row, column });
     if (this.#under) trigger(this, "onmouseout", named(this.#under));
     this.#under = mark;
-    if (mark) trigger(this, "onmouseover", named(mark));
+    layer.replaceChildren();
+    if (!mark) return;
+    outline(layer, mark, "xh-hover");
+    trigger(this, "onmouseover", named(mark));
   }
 
   #select(mark) {
@@ -278,11 +207,15 @@ export class AxisChart {
   #markSelection() {
     this.#overlay?.replaceChildren();
     for (const { row, column } of this.#overlay ? this.#selection : []) {
-      const mark = this.#marks.find((one) => one.row === row && (column === null || one.column === column));
-      if (!mark) continue;
-      const style = { class: "xh-selected", fill: "none" };
-      if (mark.box) draw(this.#overlay, "rect", { ...mark.box, ...style });
-      else draw(this.#overlay, "circle", { cx: mark.x, cy: mark.y, r: 6, ...style });
+      const mark = row === null ? null : this.#marks.find((one) => one.row === row && (column === null || one.column === column));
+      if (mark) outline(this.#overlay, mark, "xh-selected");
     }
   }
+}
+
+/** Draws around a mark. */
+function outline(layer, { box, x, y, series }, name) {
+  const style = { class: name, fill: "none" };
+  if (box) draw(layer, "rect", { ...box, ...style });
+  else draw(layer, "circle", { cx: x, cy: y, r: 5, ...style, fill: name === "xh-hover" ? series.color : "none" });
 }

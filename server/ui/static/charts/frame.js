@@ -1,22 +1,27 @@
 /**
- * Where a chart draws: the plot's rectangle, its axes with grid and titles, and the legend.
+ * Where a chart draws: the plot's rectangle, and its axes with grid and titles.
  *
  * The rectangle depends on size and options only, never on the data: XProf lays charts over each other and
  * relies on their plots being congruent.
  */
+import { legendPosition } from "./legend.js";
 import { draw, fitText, textWidth } from "./svg.js";
 
 const FONT = 11;
 const MARGIN = { side: 0.04, legend: 0.24, labels: 0.11, names: 0.24 };
 
+/** Pixels below the plot that labels with a title need. */
+const BELOW_WITH_TITLE = 38;
+
+/** Pixels beside the plot that a second axis needs. */
+const SECOND_AXIS = 52;
+
+/** The widest label of an axis, in pixels. */
+const WIDEST = 120;
+
 /** The text size that an option asks for. */
 export function fontSize(options) {
   return options?.textStyle?.fontSize ?? FONT;
-}
-
-/** Where the legend is: right unless the option, an object or a bare word, says otherwise. */
-export function legendPosition({ legend }) {
-  return (typeof legend === "string" ? legend : legend?.position) ?? "right";
 }
 
 /** A length of `chartArea` in pixels; undefined when it is not given. */
@@ -45,13 +50,14 @@ function span(whole, { start, length, end }, usual) {
 export function plotRect(size, options, vertical) {
   const area = options.chartArea ?? {};
   const right = legendPosition(options) === "right";
+  const second = options.vAxes?.[1] ? SECOND_AXIS : 0;
   const { width, height } = size;
   const [left, wide] = span(
     width,
     { start: pixels(area.left, width), length: pixels(area.width, width), end: pixels(area.right, width) },
     {
       start: Math.min(180, Math.max(46, width * (vertical ? MARGIN.names : MARGIN.labels))),
-      end: width * (right ? MARGIN.legend : MARGIN.side),
+      end: Math.max(second, width * (right ? MARGIN.legend : MARGIN.side) + (right ? second : 0)),
     },
   );
   const [top, high] = span(
@@ -63,17 +69,24 @@ export function plotRect(size, options, vertical) {
     },
   );
   // XProf gives a title and a plot that starts above it; Google moves the title, we move the plot.
-  const below = options.title ? Math.max(top, 26) : top;
-  const bottom = Math.min(top + high, height - (options.hAxis?.title ? 30 : 0));
-  return { left, top: below, width: wide, height: Math.max(10, bottom - below) };
+  const start = options.title ? Math.max(top, 28) : top;
+  const end = Math.min(top + high, height - roomBelow(options));
+  return { left, top: start, width: wide, height: Math.max(10, end - start) };
+}
+
+/** The pixels that the bottom axis needs. XProf asks for plots that leave less. */
+function roomBelow({ hAxis, legend }) {
+  const below = legendPosition({ legend }) === "bottom" ? 18 : 0;
+  if (hAxis?.title) return BELOW_WITH_TITLE - (hAxis.textPosition === "none" ? 16 : 0) + below;
+  // Without axes' names a plot may fill everything, as the bars of the memory viewer do.
+  return below;
 }
 
 /** A line of the grid, unless the axis hides it. */
 function drawGridLine(root, axis, from, to, isBaseline) {
-  const wanted = isBaseline ? (axis.baselineColor ?? "#9aa0a6") : (axis.gridlines?.color ?? "#e0e0e0");
+  const wanted = isBaseline ? axis.baselineColor : axis.gridlines?.color;
   if (wanted === "transparent" || wanted === "none") return;
-  const stroke = isBaseline ? "#9aa0a6" : "#e0e0e0";
-  draw(root, "line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, stroke });
+  draw(root, "line", { x1: from.x, y1: from.y, x2: to.x, y2: to.y, class: isBaseline ? "xh-base" : "xh-grid" });
 }
 
 /** The ticks that have room for their labels. */
@@ -83,25 +96,36 @@ function sparse(ticks, room, sizeOf, every) {
   return ticks.filter((_, index) => index % step === 0);
 }
 
-/** The axis along the bottom: labels and grid lines of its scale. */
-export function drawBottomAxis(root, plot, scale, axis, { grid }) {
+/** The widest of the labels of an axis, in pixels; of long lists the first ones stand for all. */
+function widestOf(scale, size) {
+  const widths = scale.ticks.slice(0, 200).map((tick) => textWidth(scale.text(tick), size));
+  return widths.reduce((most, width) => Math.max(most, width), 0);
+}
+
+/** The axis along the bottom: labels and grid lines of its scale. Labels stay inside of `size`. */
+export function drawBottomAxis(root, plot, scale, axis, { grid, size: whole }) {
   const size = fontSize(axis);
   const bottom = plot.top + plot.height;
-  const texts = scale.ticks.map((tick) => scale.text(tick));
-  const widest = Math.min(120, Math.max(0, ...texts.slice(0, 200).map((text) => textWidth(text, size))));
   const shown = axis.textPosition === "none" ? [] : scale.ticks;
   for (const tick of grid ? scale.ticks : []) {
     const x = plot.left + scale.at(tick) * plot.width;
     drawGridLine(root, axis, { x, y: plot.top }, { x, y: bottom }, tick === 0);
   }
-  for (const tick of sparse(shown, plot.width, widest + 10, axis.showTextEvery)) {
-    const x = plot.left + scale.at(tick) * plot.width;
-    const text = fitText(scale.text(tick), size, 120);
-    draw(root, "text", { x, y: bottom + size + 4, "text-anchor": "middle", "font-size": size }, text);
+  const widest = shown.length ? Math.min(WIDEST, widestOf(scale, size)) : 0;
+  for (const tick of sparse(shown, plot.width, widest + 12, axis.showTextEvery)) {
+    const text = fitText(scale.text(tick), size, WIDEST);
+    const half = textWidth(text, size) / 2 + 1;
+    const middle = plot.left + scale.at(tick) * plot.width;
+    const x = Math.max(half, Math.min(middle, whole.width - half));
+    draw(root, "text", { x, y: bottom + size + 5, "text-anchor": "middle", "font-size": size }, text);
   }
 }
 
-/** An axis along the left side (or the right one): labels and grid lines of its scale. */
+/**
+ * An axis along the left side (or the right one): labels and grid lines of its scale.
+ *
+ * Returns the pixels from the plot to the far end of its labels.
+ */
 export function drawSideAxis(root, plot, scale, axis, { grid, right = false, fromTop = false }) {
   const size = fontSize(axis);
   const edge = right ? plot.left + plot.width : plot.left;
@@ -110,81 +134,42 @@ export function drawSideAxis(root, plot, scale, axis, { grid, right = false, fro
     const from = { x: plot.left, y: y(tick) };
     drawGridLine(root, axis, from, { x: plot.left + plot.width, y: y(tick) }, tick === 0);
   }
-  const shown = axis.textPosition === "none" ? [] : scale.ticks;
-  for (const tick of sparse(shown, plot.height, size + 3, axis.showTextEvery)) {
-    const at = { x: right ? edge + 6 : edge - 6, y: y(tick) + size * 0.35 };
+  if (axis.textPosition === "none") return 0;
+  const room = Math.max(24, plot.left - (axis.title ? 24 : 8));
+  for (const tick of sparse(scale.ticks, plot.height, size + 4, axis.showTextEvery)) {
+    const at = { x: right ? edge + 7 : edge - 7, y: y(tick) + size * 0.35 };
     const anchor = right ? "start" : "end";
-    const text = fitText(scale.text(tick), size, Math.max(24, plot.left - 8));
-    draw(root, "text", { ...at, "text-anchor": anchor, "font-size": size }, text);
+    draw(root, "text", { ...at, "text-anchor": anchor, "font-size": size }, fitText(scale.text(tick), size, room));
   }
+  return Math.min(room, widestOf(scale, size)) + 7;
 }
 
-/** The titles of the chart and of its axes. */
-export function drawTitles(root, plot, size, { title, bottom, left, right }) {
-  const middle = plot.left + plot.width / 2;
+/** The titles of the chart and of its axes; `beside` is where the labels of the side axes end. */
+export function drawTitles(root, plot, size, titles, beside) {
   const centre = plot.top + plot.height / 2;
-  if (title) {
-    const text = fitText(title, 13, size.width - plot.left);
-    draw(root, "text", { class: "xh-title", x: plot.left, y: 16, "font-size": 13 }, text);
+  if (titles.title) {
+    const text = fitText(titles.title, 13, size.width - plot.left - 4);
+    draw(draw(root, "text", { class: "xh-title", x: plot.left, y: 16, "font-size": 13 }, text), "title", {}, titles.title);
   }
-  const axisTitle = (text, x, y, turn) =>
-    draw(
-      root,
-      "text",
-      {
-        class: "xh-axis-title", x, y, "font-size": 12, "text-anchor": "middle",
-        transform: turn ? `rotate(-90 ${x} ${y})` : undefined,
-      },
-      fitText(text, 12, turn ? size.height : size.width),
-    );
-  if (bottom) axisTitle(bottom, middle, Math.min(size.height - 4, plot.top + plot.height + 36), false);
-  if (left) axisTitle(left, 12, centre, true);
-  if (right) axisTitle(right, size.width - 6, centre, true);
-}
-
-/** The places of legend entries in rows above or below the plot. */
-function rowPlaces(entries, plot, font, top, lines) {
-  const places = [];
-  let [x, line] = [plot.left, 0];
-  for (const entry of entries) {
-    const text = fitText(entry.label, font, plot.width / 2);
-    const width = textWidth(text, font) + 28;
-    if (x > plot.left && x + width > plot.left + plot.width) [x, line] = [plot.left, line + 1];
-    if (line >= lines) break;
-    places.push({ entry, text, x, y: top + line * (font + 5) });
-    x += width;
+  const axisTitle = (text, x, y, turn) => {
+    const room = turn ? size.height - 4 : 2 * Math.min(x, size.width - x);
+    const at = { x, y, "font-size": 12, "text-anchor": "middle", transform: turn ? `rotate(-90 ${x} ${y})` : undefined };
+    const made = draw(root, "text", { class: "xh-axis-title", ...at }, fitText(text, 12, room));
+    draw(made, "title", {}, text);
+  };
+  const middleOf = (text) => {
+    const half = Math.min(size.height / 2 - 2, textWidth(text, 12) / 2);
+    return Math.min(size.height - half - 2, Math.max(half + 2, centre));
+  };
+  if (titles.bottom) {
+    const end = plot.top + plot.height;
+    axisTitle(titles.bottom, plot.left + plot.width / 2, Math.min(size.height - 5, end + (beside.bottom ? 36 : 18)), false);
   }
-  return places;
-}
-
-/** The places of legend entries in a column right of the plot. */
-function columnPlaces(entries, plot, size, font) {
-  const x = plot.left + plot.width + 14;
-  const room = Math.max(1, Math.floor((size.height - plot.top) / (font + 7)));
-  return entries.slice(0, room).map((entry, index) => ({
-    entry,
-    text: fitText(entry.label, font, Math.max(20, size.width - x - 18)),
-    x,
-    y: plot.top + 4 + index * (font + 7),
-  }));
-}
-
-/** The legend of `entries` `{label, color}` where the options want it. */
-export function drawLegend(root, plot, size, options, entries) {
-  const position = legendPosition(options);
-  const named = entries.filter((entry) => entry.label !== "");
-  if (position === "none" || !named.length) return;
-  const font = fontSize(options.legend);
-  const lines = options.legend?.maxLines ?? 2;
-  const above = Math.max(10, plot.top - 8 - (options.legend?.maxLines ? (lines - 1) * (font + 5) : 0));
-  const below = plot.top + plot.height + 34;
-  const places =
-    position === "right" || position === "left"
-      ? columnPlaces(named, plot, size, font)
-      : rowPlaces(named, plot, font, position === "bottom" ? below : above, lines);
-  for (const { entry, text, x, y } of places) {
-    draw(root, "rect", { x, y: y - 8, width: 10, height: 10, fill: entry.color, rx: 2 });
-    const label = draw(root, "text", { x: x + 15, y: y + 1, "font-size": font }, text);
-    draw(label, "title", {}, entry.label);
+  if (titles.left) {
+    axisTitle(titles.left, Math.max(12, plot.left - beside.left - 9), middleOf(titles.left), true);
+  }
+  if (titles.right) {
+    const x = Math.min(size.width - 5, plot.left + plot.width + beside.right + 17);
+    axisTitle(titles.right, x, middleOf(titles.right), true);
   }
 }

@@ -2,10 +2,20 @@
  * The marks of axis charts: bars, areas, lines, points, candles, bubbles, intervals and annotations.
  *
  * Each function draws one series into `chart.layer` and returns its marks `{row, column, x, y, box?}`, by
- * which axischart.js finds what lies under the pointer. `chart.point(domain, value)` gives pixels.
+ * which pointer.js finds what lies under the pointer. `chart.point(domain, value)` gives pixels. Series of
+ * thousands of values become one element each, without what can't be seen (thin.js).
  */
+import { PALETTE, safeColor } from "./colors.js";
 import { defaultText } from "./readable.js";
-import { draw, PALETTE, safeColor } from "./svg.js";
+import { draw } from "./svg.js";
+import { thinBoxes, thinLine, thinPoints } from "./thin.js";
+
+/** Bars or points of one series from which they are drawn as one element. */
+const MANY = 800;
+
+/** How much of an area's colour shows: Google's share, and more where areas don't overlap. */
+const OPACITY = 0.3;
+const STACKED_OPACITY = 0.5;
 
 /** Share of a band that its bars fill, from `bar.groupWidth`. */
 function groupShare({ bar }) {
@@ -48,10 +58,25 @@ export function drawBars(chart, series, spans, { place, places }) {
     const from = shift(chart.point(chart.domain[row], span.from, series), start, chart.vertical);
     const to = shift(chart.point(chart.domain[row], span.to, series), start + width, chart.vertical);
     const box = boxOf(from, to);
-    draw(chart.layer, "rect", { ...box, fill: markColor(chart, series, row), class: "xh-bar" });
     marks.push({ row, column: series.column, x: box.x + box.width / 2, y: box.y, box });
   }
+  if (marks.length > MANY && series.roles.style === undefined) {
+    drawBarsAsOne(chart, series, marks);
+  } else {
+    for (const { row, box } of marks) {
+      draw(chart.layer, "rect", { ...box, fill: markColor(chart, series, row), class: "xh-bar" });
+    }
+  }
   return marks;
+}
+
+/** Thousands of bars as one shape; those that share a pixel become one as high as the highest. */
+function drawBarsAsOne(chart, series, marks) {
+  const boxes = thinBoxes(marks.map(({ box }) => box), chart.vertical);
+  const d = boxes
+    .map(({ x, y, width, height }) => `M${x.toFixed(2)},${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}z`)
+    .join("");
+  draw(chart.layer, "path", { d, fill: series.color, class: "xh-bars" });
 }
 
 /** Consecutive rows with values, as lists of `{row, at, base}`. */
@@ -84,14 +109,16 @@ function path(points, stepped) {
 export function drawLine(chart, series, spans, { area, stepped, lineWidth }) {
   const marks = [];
   for (const run of runs(chart, series, spans)) {
-    const line = path(run.map(({ at }) => at), stepped);
+    const line = path(thinLine(run.map(({ at }) => at), chart.vertical), stepped);
     if (area) {
-      const back = path(run.map(({ base }) => base).reverse(), stepped);
-      const opacity = chart.options.areaOpacity ?? 0.3;
+      const back = path(thinLine(run.map(({ base }) => base), chart.vertical).reverse(), stepped);
+      const opacity = chart.options.areaOpacity ?? (chart.options.isStacked ? STACKED_OPACITY : OPACITY);
       const d = `${line}${back.replace("M", "L")}Z`;
       draw(chart.layer, "path", { d, fill: series.color, "fill-opacity": opacity, class: "xh-area" });
     }
-    if (lineWidth > 0) {
+    // A layer without height would paint its line over the one below it.
+    const flat = area && chart.options.isStacked && run.every(({ at, base }) => at.x === base.x && at.y === base.y);
+    if (lineWidth > 0 && !flat) {
       const dash = series.options.lineDashStyle?.map(Number).join(" ");
       const stroke = { stroke: series.color, "stroke-width": lineWidth, "stroke-dasharray": dash };
       draw(chart.layer, "path", { d: line, fill: "none", ...stroke, class: "xh-line" });
@@ -106,12 +133,24 @@ export function drawPoints(chart, series, spans, pointSize) {
   const marks = [];
   for (const [row, span] of spans.entries()) {
     if (!span || chart.domain[row] === null || !chart.isVisible(row, span.to, series)) continue;
-    const at = chart.point(chart.domain[row], span.to, series);
-    const fill = markColor(chart, series, row);
-    draw(chart.layer, "circle", { cx: at.x, cy: at.y, r: pointSize / 2, fill, class: "xh-point" });
-    marks.push({ row, column: series.column, ...at });
+    marks.push({ row, column: series.column, ...chart.point(chart.domain[row], span.to, series) });
+  }
+  if (marks.length > MANY && series.roles.style === undefined) {
+    drawPointsAsOne(chart, series, marks, pointSize);
+  } else {
+    for (const { row, x, y } of marks) {
+      const fill = markColor(chart, series, row);
+      draw(chart.layer, "circle", { cx: x, cy: y, r: pointSize / 2, fill, class: "xh-point" });
+    }
   }
   return marks;
+}
+
+/** Thousands of points as one path of dots; of those on one pixel one is drawn. */
+function drawPointsAsOne(chart, series, marks, pointSize) {
+  const d = thinPoints(marks).map(({ x, y }) => `M${x.toFixed(1)},${y.toFixed(1)}h0`).join("");
+  const stroke = { stroke: series.color, "stroke-width": pointSize, "stroke-linecap": "round" };
+  draw(chart.layer, "path", { d, fill: "none", ...stroke, class: "xh-points" });
 }
 
 /** Candles: columns 1 to 4 are low, open, close, high. */
@@ -123,7 +162,7 @@ export function drawCandles(chart, series) {
     const line = { x1: low.x, y1: low.y, x2: high.x, y2: high.y, stroke: series.color };
     draw(chart.layer, "line", line);
     const box = boxOf(shift(open, -width / 2, chart.vertical), shift(close, width / 2, chart.vertical));
-    const fill = values[1] > values[2] ? "#fff" : series.color;
+    const fill = values[1] > values[2] ? "var(--xh-surface, #fff)" : series.color;
     draw(chart.layer, "rect", { ...box, fill, stroke: series.color, class: "xh-bar" });
     return { row, column: 1, x: box.x + box.width / 2, y: box.y, box };
   });

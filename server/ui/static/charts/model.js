@@ -3,8 +3,9 @@
  *
  * Nothing here knows pixels.
  */
+import { PALETTE, safeColor } from "./colors.js";
 import { tooltipText } from "./markup.js";
-import { PALETTE, safeColor } from "./svg.js";
+import { defaultText } from "./readable.js";
 
 /** The options of one series; Google takes a list or an object of them. */
 function seriesOptions(options, index) {
@@ -100,4 +101,25 @@ export function markText(table, series, row) {
   const value = table.getFormattedValue(row, series.column);
   const named = series.label ? `${series.label}: ${value}` : value;
   return [table.getFormattedValue(row, 0), named].filter((line) => line !== "").join("\n");
+}
+
+/** The text of the tooltip of a whole category: its name and the value of every series. */
+export function categoryText(table, series, row) {
+  const lines = series.map((one) => `${one.label}: ${table.getFormattedValue(row, one.column)}`);
+  return [table.getFormattedValue(row, 0), ...lines].filter((line) => line !== "").join("\n");
+}
+
+/** The most series that a summary names. */
+const NAMED = 8;
+
+/** What somebody who can't see the chart should know of it: rows, and the range of every series. */
+export function summary(table, series, kind) {
+  const rows = table.getNumberOfRows();
+  const ranges = series.slice(0, NAMED).map((one) => {
+    const found = extent(table.rowIndexes().map((row) => table.getValue(row, one.column)));
+    const name = one.label || "Values";
+    return found ? `${name}: ${defaultText(found.low)} to ${defaultText(found.high)}` : `${name}: nothing recorded`;
+  });
+  const more = series.length > NAMED ? [`and ${series.length - NAMED} more series`] : [];
+  return `${kind} chart of ${rows} ${rows === 1 ? "row" : "rows"}. ${[...ranges, ...more].join("; ")}.`;
 }

@@ -89,10 +89,14 @@ export class Readable {
   /** The indexes of all rows in sorted order; equal rows keep their order. */
   getSortedRows(request) {
     if (typeof request === "function") return this.rowIndexes().sort(request);
-    const keys = sortKeys(this, request);
-    return this.rowIndexes().sort((left, right) => {
-      for (const { column, sign, compare } of keys) {
-        const order = compare(this.getValue(left, column), this.getValue(right, column));
+    const rows = this.rowIndexes();
+    const keys = sortKeys(this, request).map(({ column, ...key }) => ({
+      ...key,
+      values: rows.map((row) => this.getValue(row, column)),
+    }));
+    return rows.sort((left, right) => {
+      for (const { values, sign, compare } of keys) {
+        const order = compare(values[left], values[right]);
         if (order) return order * sign;
       }
       return left - right;

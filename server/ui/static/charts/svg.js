@@ -1,23 +1,11 @@
 /**
- * Small helpers to draw SVG: elements, colours, text that fits, and the one tooltip of the page.
+ * Small helpers to draw SVG: elements, text that fits, the root of a chart, and what an empty one says.
  */
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
-/** Google's series colours, which XProf's own texts refer to. */
-export const PALETTE = [
-  "#3366cc", "#dc3912", "#ff9900", "#109618", "#990099", "#0099c6", "#dd4477", "#66aa00", "#b82e2e",
-  "#316395", "#994499", "#22aa99", "#aaaa11", "#6633cc", "#e67300", "#8b0707", "#651067", "#329262",
-  "#5574a6", "#3b3eac",
-];
-
-/** Colours that an option or a style column may name; `url(…)` would load something. */
-const COLOR = /^(?:#[0-9a-f]{3,8}|[a-z]{3,20}|rgba?\([\d\s.,%]+\))$/i;
-
-/** The colour if it is one, else the fallback. */
-export function safeColor(color, fallback) {
-  return typeof color === "string" && COLOR.test(color) ? color : fallback;
-}
+/** What a chart says that has nothing to show. */
+export const NOTHING = "Nothing of this kind was recorded";
 
 /** An SVG element with attributes, and text if given, in `parent`. */
 export function draw(parent, name, attributes, text) {
@@ -26,16 +14,19 @@ export function draw(parent, name, attributes, text) {
     if (value !== undefined && value !== null) made.setAttribute(key, value);
   }
   if (text !== undefined) made.textContent = text;
-  parent.append(made);
+  parent?.append(made);
   return made;
 }
+
+/** XProf's font, as charts.css has it. */
+const FAMILY = 'Roboto, "Helvetica Neue", Arial, sans-serif';
 
 let measure = null;
 
 /** The width in pixels of a text in the charts' font. */
 export function textWidth(text, size) {
   measure ??= document.createElement("canvas").getContext("2d");
-  measure.font = `${size}px Roboto, Arial, sans-serif`;
+  measure.font = `${size}px ${FAMILY}`;
   return measure.measureText(text).width;
 }
 
@@ -51,43 +42,27 @@ export function fitText(text, size, width) {
   return `${text.slice(0, kept)}…`;
 }
 
-/** The size of a chart: its options, else its container, else Google's default. */
+/**
+ * The size of a chart: its options, else its container, else Google's default.
+ *
+ * Where charts.css lays charts out in a grid (`--xh-fit`), the container's width bounds what XProf asks for.
+ */
 export function chartSize(container, options) {
-  const width = Number.parseFloat(options.width) || container.clientWidth || 400;
+  const room = container.clientWidth;
+  const wanted = Number.parseFloat(options.width) || room || 400;
+  const fits = room > 0 && getComputedStyle(container).getPropertyValue("--xh-fit").trim() === "1";
   const height = Number.parseFloat(options.height) || container.clientHeight || 200;
-  return { width, height };
+  return { width: fits ? Math.min(wanted, room) : wanted, height };
 }
 
-/** The root of a chart; `label` is what a screen reader says of it. */
-export function drawRoot(container, { width, height }, label) {
+/** The root of a chart, in no document yet; `label` is what a screen reader says of it. */
+export function drawRoot({ width, height }, label) {
   const attributes = { class: "xh-chart", width, height, role: "img", "aria-label": label || "Chart" };
-  return draw(container, "svg", attributes);
+  return draw(null, "svg", attributes);
 }
 
 /** Says in the middle of a chart that there is nothing to draw. */
 export function drawEmpty(root, { width, height }) {
-  const at = { x: width / 2, y: height / 2, "text-anchor": "middle", "font-size": 12 };
-  draw(root, "text", at, "No data");
-}
-
-let tooltip = null;
-
-/** Shows the page's tooltip with this text near the pointer. */
-export function showTooltip(event, text) {
-  if (!tooltip?.isConnected) {
-    tooltip = document.createElement("div");
-    tooltip.className = "xh-tooltip";
-    tooltip.setAttribute("role", "tooltip");
-    document.body.append(tooltip);
-  }
-  tooltip.textContent = text;
-  tooltip.hidden = false;
-  const { offsetWidth, offsetHeight } = tooltip;
-  const below = event.clientY + 16 + offsetHeight < innerHeight;
-  tooltip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - offsetWidth - 8))}px`;
-  tooltip.style.top = `${below ? event.clientY + 16 : Math.max(4, event.clientY - offsetHeight - 10)}px`;
-}
-
-export function hideTooltip() {
-  if (tooltip) tooltip.hidden = true;
+  const at = { x: width / 2, y: height / 2, "text-anchor": "middle", "font-size": 12, class: "xh-empty" };
+  draw(root, "text", at, fitText(NOTHING, 12, width - 8));
 }

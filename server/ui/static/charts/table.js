@@ -1,17 +1,31 @@
 /**
  * The table of `google.visualization`: sorting, paging, selection; cells are text (see markup.js).
  *
- * Long tables are drawn in parts as the end comes into view, so that sorting 5,000 rows stays instant.
+ * Of long tables only the rows near the view are in the page (rowwindow.js), so that sorting 5,000 rows stays instant.
  */
 import { trigger, triggerReady } from "./events.js";
 import { fillCell } from "./markup.js";
+import { RowWindow } from "./rowwindow.js";
+import { NOTHING } from "./svg.js";
 
-/** Rows drawn at once, and the size from which a table is drawn in parts. */
-const PART = 100;
-const WHOLE_UP_TO = 1000;
+/** Rows up to which all are in the page. */
+const WHOLE_UP_TO = 200;
 
-/** Characters from which a cell scrolls instead of growing. */
-const LONG_TEXT = 400;
+/** Characters from which a cell shows its first lines only, until its row is selected. */
+const LONG_TEXT = 160;
+
+/** Rows that Page Up and Page Down walk over. */
+const LEAP = 10;
+
+/** Keys that walk through the rows: from an index among `last + 1` rows to another one. */
+const WALK = {
+  ArrowDown: (at) => at + 1,
+  ArrowUp: (at) => at - 1,
+  PageDown: (at) => at + LEAP,
+  PageUp: (at) => at - LEAP,
+  Home: () => 0,
+  End: (_, last) => last,
+};
 
 const CLASS_NAMES = /^[\w -]+$/;
 const CELL_WIDTH = /^width: ?([\d.]+(?:%|px));?$/;
@@ -39,7 +53,8 @@ export class Table {
   #sort = { column: -1, ascending: true };
   #page = 0;
   #order = [];
-  #observer = null;
+  #shown = [];
+  #window = null;
 
   constructor(container) {
     this.#container = container;
@@ -47,6 +62,12 @@ export class Table {
 
   /** Shows a DataTable or DataView; Google's options, of which XProf's matter. */
   draw(data, options = {}) {
+    if (!data?.getNumberOfColumns()) {
+      this.clearChart();
+      add(this.#container, "p", "xh-nothing").textContent = NOTHING;
+      trigger(this, "error", { id: "no-columns", message: "Table has no columns." });
+      return;
+    }
     this.#data = data;
     this.#options = options ?? {};
     this.#page = Math.max(0, this.#options.startPage ?? 0);
@@ -57,7 +78,7 @@ export class Table {
   }
 
   clearChart() {
-    this.#observer?.disconnect();
+    this.#window?.stop();
     this.#container.replaceChildren();
     this.#selection = [];
   }
@@ -99,17 +120,30 @@ export class Table {
     this.#order = sorted
       ? this.#data.getSortedRows({ column, desc: !ascending })
       : this.#data.rowIndexes();
-    this.#observer?.disconnect();
-    this.#container.replaceChildren();
-    const root = add(this.#container, "div", "google-visualization-table", "xh-table");
+    this.#window?.stop();
+    const aside = this.#container.querySelector(".xh-table-scroll")?.scrollLeft ?? 0;
+    const root = document.createElement("div");
+    root.className = "google-visualization-table xh-table";
     root.style.width = length(this.#options.width);
     const scroll = add(root, "div", "xh-table-scroll");
     scroll.style.maxHeight = length(this.#options.height);
     const table = add(scroll, "table", "google-visualization-table-table");
+    table.setAttribute("role", "grid");
     table.setAttribute("aria-rowcount", String(this.#order.length + 1));
+    table.setAttribute("aria-multiselectable", "true");
     this.#addHead(table);
-    this.#addRows(table);
     this.#addPager(root);
+    this.#container.replaceChildren(root);
+    this.#addRows(table);
+    this.#letHeadStick(scroll);
+    scroll.scrollLeft = aside;
+  }
+
+  /** A table that fits needs no scrolling of its own, and then its head can stick to the page's top. */
+  #letHeadStick(scroll) {
+    if (!this.#options.height && scroll.clientWidth && scroll.scrollWidth <= scroll.clientWidth) {
+      scroll.classList.add("xh-whole");
+    }
   }
 
   #addHead(table) {
@@ -143,44 +177,81 @@ export class Table {
     this.#sort = { column, ascending };
     this.#page = 0;
     this.#show();
+    const number = this.#options.showRowNumber ? 1 : 0;
+    this.#container.querySelectorAll("th")[column + number]?.querySelector("button")?.focus({ preventScroll: true });
     trigger(this, "sort", this.getSortInfo());
   }
 
   #addRows(table) {
     const first = this.#page * this.#pageSize || 0;
-    const rows = this.#order.slice(first, first + this.#pageSize);
-    const body = add(table, "tbody");
-    const part = rows.length > WHOLE_UP_TO ? PART : rows.length;
-    let drawn = 0;
-    const drawPart = () => {
+    this.#shown = this.#order.slice(first, first + this.#pageSize);
+    table.addEventListener("keydown", (event) => this.#walk(event));
+    if (!this.#shown.length) this.#addNothing(table);
+    const fillRow = (parent, row, index) => this.#addRow(parent, row, first + index + 1);
+    if (this.#shown.length > WHOLE_UP_TO) {
+      const onFill = () => this.#markSelection();
+      this.#window = new RowWindow(table, this.#shown, { columns: this.#width, fillRow, onFill });
+      this.#freezeWidths(table);
+      this.#window.follow();
+    } else {
+      this.#window = null;
       const fragment = document.createDocumentFragment();
-      for (const row of rows.slice(drawn, drawn + part)) this.#addRow(fragment, row, first + ++drawn);
-      body.append(fragment);
-      this.#markSelection();
-    };
-    drawPart();
-    if (drawn < rows.length) this.#drawMoreAtEnd(table, drawPart, () => drawn >= rows.length);
+      for (const [index, row] of this.#shown.entries()) fillRow(fragment, row, index);
+      if (this.#shown.length) add(table, "tbody").append(fragment);
+    }
+    const start = table.querySelector("tr[data-row]");
+    if (start) start.tabIndex = 0;
+    this.#markSelection();
   }
 
-  /** Calls `drawPart` whenever the end of the table comes near the view. */
-  #drawMoreAtEnd(table, drawPart, done) {
-    const end = add(table.parentElement, "div", "xh-table-end");
-    this.#observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        drawPart();
-        this.#observer.unobserve(end);
-        if (done()) end.remove();
-        else this.#observer.observe(end);
-      },
-      { rootMargin: "600px" },
-    );
-    this.#observer.observe(end);
+  get #width() {
+    return this.#data.getNumberOfColumns() + (this.#options.showRowNumber ? 1 : 0);
+  }
+
+  #addNothing(table) {
+    const cell = add(add(add(table, "tbody"), "tr"), "td", "xh-nothing");
+    cell.colSpan = this.#width;
+    cell.textContent = NOTHING;
+  }
+
+  /** Keeps columns as wide as they are, whatever rows come into the page later. */
+  #freezeWidths(table) {
+    const widths = [...table.querySelectorAll("th")].map((cell) => cell.offsetWidth);
+    if (!widths.some(Boolean)) return;
+    const group = document.createElement("colgroup");
+    for (const width of widths) add(group, "col").style.width = `${width}px`;
+    table.prepend(group);
+    table.classList.add("xh-frozen");
+  }
+
+  /** Arrow keys walk through the rows, Enter and space select the one that has the focus. */
+  #walk(event) {
+    const from = event.target.closest("tr[data-row]");
+    if (!from || event.target !== from) return;
+    const at = this.#shown.indexOf(Number(from.dataset.row));
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.#select(this.#shown[at], event);
+    } else if (WALK[event.key]) {
+      event.preventDefault();
+      const last = this.#shown.length - 1;
+      const to = Math.max(0, Math.min(last, WALK[event.key](at, last)));
+      const next = this.#window ? this.#window.reveal(to) : this.#rowElement(this.#shown[to]);
+      from.tabIndex = -1;
+      if (next) next.tabIndex = 0;
+      next?.focus();
+    }
+  }
+
+  #rowElement(row) {
+    return this.#container.querySelector(`tr[data-row="${row}"]`);
   }
 
   #addRow(parent, row, number) {
     const made = add(parent, "tr", this.#classOf("tableRow"));
     made.dataset.row = row;
+    made.tabIndex = -1;
+    made.setAttribute("aria-rowindex", String(number + 1));
     made.addEventListener("click", (event) => this.#select(row, event));
     if (this.#options.showRowNumber) {
       add(made, "td", "xh-number", this.#classOf("tableCell")).textContent = String(number);
@@ -205,6 +276,7 @@ export class Table {
     if (width) cell.style.width = width[1];
     const text = this.#data.getFormattedValue(row, column);
     const target = text.length > LONG_TEXT ? add(cell, "div", "xh-long") : cell;
+    if (target !== cell) cell.title = "Select the row to read all of it.";
     if (type === "boolean") target.textContent = this.#data.getValue(row, column) ? "✔" : "✗";
     else if (this.#options.allowHtml) fillCell(target, text);
     else target.textContent = text;
