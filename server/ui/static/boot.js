@@ -6,6 +6,8 @@ import { keepLinksInside } from "./links.js";
 import { dismissNotice, showNotice } from "./notice.js";
 import { beginProgress, endProgress } from "./progress.js";
 import { watchRequests } from "./requests.js";
+import { keepAddress } from "./remember/address.js";
+import { recallMenus, rememberRange, rememberRequest } from "./remember/recall.js";
 import { isPassing, showRetry } from "./retry.js";
 import { followStatus } from "./status.js";
 import { keepStylesLocal } from "./styles.js";
@@ -14,11 +16,13 @@ const onRequest = {
   began: (request) => {
     dismissNotice(request.tool);
     beginProgress(request);
+    rememberRequest(request);
   },
   ended: endProgress,
   failed: (failure) => (isPassing(failure) ? showRetry(failure) : showNotice(failure)),
 };
 
+keepAddress();
 keepStylesLocal();
 keepLinksInside();
 watchRequests(onRequest);
@@ -31,5 +35,7 @@ addEventListener("message", ({ origin, data }) => {
   if (kind === "began") beginProgress(content);
   if (kind === "ended") endProgress(content);
   if (kind === "failed") onRequest.failed(content);
+  if (kind === "range") rememberRange(content);
 });
 followStatus();
+recallMenus();

@@ -5,6 +5,7 @@
  * (Perfetto) are not loaded.
  */
 import { insidePrefix } from "./paths.js";
+import { frameAddress } from "./remember/recall.js";
 
 /** The moments at which a reader can see, open or copy a link's address. */
 const MOMENTS = ["pointerover", "focusin", "click", "auxclick", "contextmenu"];
@@ -50,7 +51,8 @@ function correctFrames() {
   Object.defineProperty(frame, "src", {
     ...source,
     set(address) {
-      source.set.call(this, insidePrefix(String(address)) ?? "about:blank");
+      const inside = insidePrefix(String(address));
+      source.set.call(this, inside === null ? "about:blank" : frameAddress(inside));
     },
   });
   const content = Object.getOwnPropertyDescriptor(frame, "contentWindow");

@@ -3,7 +3,11 @@
  */
 import { watchRequests } from "./requests.js";
 
-const tell = (kind, content) => parent.postMessage({ xprofHub: { kind, content } }, location.origin);
+/** Tells the page around this frame something; it listens in boot.js. */
+export function tell(kind, content) {
+  parent.postMessage({ xprofHub: { kind, content } }, location.origin);
+}
+
 const running = new Map();
 
 function ended(request) {

@@ -1,6 +1,35 @@
 /**
- * Runs in the frame of the trace viewer, before XProf's script.
+ * Runs in the frame of the trace viewer, before XProf's script: reports its requests and its visible range.
+ *
+ * XProf's viewer reads `view_start` and `view_end` of the frame's own address and loads that range's detail; here it is
+ * only kept from showing nothing where the trace has nothing, and the page is told what is shown.
  */
-import { reportRequests } from "./report.js";
+import { clipRange, rangeTexts } from "./remember/range.js";
+import { reportRequests, tell } from "./report.js";
+
+/** Shows a range at once, as XProf does at the beginning. */
+function show(trackView, { min, max }) {
+  const transform = trackView.viewport.currentDisplayTransform.clone();
+  transform.xSetWorldBounds(min, max, trackView.modelTrackContainer_.canvas.width);
+  trackView.viewport.setDisplayTransformImmediately(transform);
+}
+
+/** Whether the range that the address asks for has been looked at. */
+let isOpened = !new URLSearchParams(location.search).has("view_start");
+
+/** XProf tells of its range half a second after it last changed. */
+function followRange({ detail: { range } }) {
+  // Its library wraps elements; what an event brings along is a bare one, without XProf's properties.
+  const viewer = document.querySelector("tf-trace-viewer");
+  const bounds = viewer?._fullBounds;
+  if (!bounds) return;
+  const shown = clipRange(range, bounds);
+  const wanted = shown ?? bounds;
+  if (!isOpened && (wanted.min !== range.min || wanted.max !== range.max)) show(viewer._traceViewer.trackView, wanted);
+  isOpened = true;
+  tell("range", shown && rangeTexts(shown));
+}
 
 reportRequests({ failures: true });
+// It does not bubble, but every event passes here on its way down.
+document.addEventListener("viewport-changed", followRange, { capture: true });
