@@ -5,6 +5,7 @@
 #   make fuzz     damaged profiles through every tool (ARGS="--seconds 120 --seed 7 --replay FILE")
 #   make bench    XProf Hub beside xprof on one session (ARGS="--markdown")
 #   make bench-conversion  the same for conversion, on three sessions (ARGS="--profile FILE --markdown")
+#   make bench-browser  the same in a real browser: bytes, and time to the first figure (ARGS="--markdown")
 #   make format   reformat and fix what ruff can fix
 #   make lock     resolve the dependencies again
 #   make clean    remove everything that these made
@@ -18,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTHON_CODE := auth loader server bench tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench bench-conversion format lock clean
+.PHONY: help demo test lint fuzz bench bench-conversion bench-browser format lock clean
 .SUFFIXES:
 
 help:
@@ -45,6 +46,9 @@ bench: $(BIN)/.dev
 
 bench-conversion: $(BIN)/.dev
 	@$(BIN)/python bench/conversion.py $(ARGS)
+
+bench-browser: $(BIN)/.dev
+	@$(BIN)/python bench/browser.py $(ARGS)
 
 format: $(BIN)/.dev
 	$(BIN)/ruff format .
