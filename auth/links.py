@@ -1,4 +1,4 @@
-"""Share links: a secret address that opens exactly one session, until it expires or is revoked.
+"""Share links: a secret address that opens one session or all of one run, until it expires or is revoked.
 
 Whoever holds the token may look; nothing else is asked. So the token is shown once, when the link is made,
 and only its digest is kept. Resolving does the same work for every token, known or not.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,40 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LIFETIME = re.compile(r"([0-9]{1,10})([smhdw])")
 _NO_DIGEST = "0" * 64
 
+ViewState: TypeAlias = Mapping[str, str | float | Sequence[str]]
+"""What a page shows first, by names that mean nothing here: kept with a link and given back."""
+
+
+@dataclass(frozen=True)
+class SessionTarget:
+    """One session.
+
+    Attributes:
+        run: id of the run.
+        session: id of the session.
+        uid: identity of the session; a new session of the same name has another.
+    """
+
+    run: str
+    session: str
+    uid: str
+
+
+@dataclass(frozen=True)
+class RunTarget:
+    """A run with all sessions that it has at the moment of opening.
+
+    Attributes:
+        run: id of the run.
+        uid: identity of the run; a new run of the same name has another.
+    """
+
+    run: str
+    uid: str
+
+
+LinkTarget: TypeAlias = SessionTarget | RunTarget
+
 
 @dataclass(frozen=True)
 class ShareLink:
@@ -31,27 +66,25 @@ class ShareLink:
 
     Attributes:
         id: public name of the link, not a secret.
-        run: id of the run.
-        session: id of the session.
-        session_uid: identity of the session; a new session of the same name has another.
+        target: what it opens, and nothing else.
         created: when it was made (UTC).
         expires: first moment at which it no longer opens, or None for never.
         revoked: when it was revoked, or None.
         opens: how often it was opened.
         note: what its maker wrote about it.
         creator: name of the principal who made it.
+        view: what it shows first; empty for what everybody sees first.
     """
 
     id: str
-    run: str
-    session: str
-    session_uid: str
+    target: LinkTarget
     created: datetime
     expires: datetime | None
     revoked: datetime | None
     opens: int
     note: str
     creator: str
+    view: ViewState = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,7 +101,7 @@ class Expired:
 
 @dataclass(frozen=True)
 class Revoked:
-    """The token belonged to a link that was revoked, or whose session was deleted."""
+    """The token belonged to a link that was revoked, or whose target was deleted."""
 
 
 @dataclass(frozen=True)
@@ -82,44 +115,41 @@ LinkOutcome: TypeAlias = Active | Expired | Revoked | Unknown
 def create_link(
     store: LinkStore,
     *,
-    run: str,
-    session: str,
-    session_uid: str,
+    target: LinkTarget,
     creator: str,
     now: datetime,
     expires: datetime | None,
     note: str = "",
+    view: ViewState | None = None,
 ) -> tuple[ShareLink, str]:
     """Makes a link and returns it with its token, which can't be had a second time.
 
     Args:
         store: where to keep it.
-        run: id of the run.
-        session: id of the session.
-        session_uid: identity of the session.
+        target: what it opens.
         creator: name of who makes it.
         now: the present time (UTC).
         expires: first moment at which it no longer opens; None for never.
         note: free text.
+        view: what it shows first.
 
     Raises:
         ValueError: it would be expired at once.
-        LookupError: the session does not exist.
+        LookupError: the target does not exist.
     """
     if expires is not None and expires <= now:
         raise ValueError("A link can't expire in the past.")
     token = new_link_token()
     link = ShareLink(
         id=secrets.token_hex(8),
-        run=run,
-        session=session,
-        session_uid=session_uid,
+        target=target,
         created=now,
         expires=expires,
         revoked=None,
         opens=0,
         note=note,
         creator=creator,
+        view=view or {},
     )
     return store.add_link(link, hash_token(token)), token
 

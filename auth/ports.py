@@ -16,7 +16,7 @@ class LinkStore(Protocol):
         """Keeps a new link and returns it as stored.
 
         Raises:
-            LookupError: the session that it names does not exist.
+            LookupError: the session or run that it opens does not exist.
         """
 
     def find_link(self, digest: str) -> tuple[ShareLink, str] | None:

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Protocol
 
 from server.client import HubClient
+from server.link_schemas import NewLink
 from server.listening import listen
-from server.schemas import NewLink, Run, Session
+from server.schemas import Run, Session
 
 RUN = "bench"
 _START_SECONDS = 60.0

@@ -41,6 +41,7 @@ from server.routes import (
     assets as asset_routes,
 )
 from server.routes import (
+    link_entry,
     links,
     runs,
     session_health,
@@ -160,9 +161,10 @@ def create_app(settings: Settings) -> FastAPI:
     ):
         app.include_router(router)
     app.include_router(asset_routes.router)
-    app.include_router(xprof.entry)
-    app.include_router(xprof_progress.router)
-    app.include_router(xprof.router)
+    app.include_router(link_entry.router)
+    for place in xprof.PLACES:
+        app.include_router(xprof_progress.router, prefix=place)
+        app.include_router(xprof.router, prefix=place)
     app.include_router(pages.router)
     _add_middleware(app, services)
     return app

@@ -12,22 +12,19 @@ from pydantic import ValidationError
 
 from auth.identity import Role
 from auth.tokens import redact
+from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
 from server.schemas import (
     ApiModel,
     ApiToken,
     ApiTokenList,
-    CreatedLink,
     CreatedToken,
     EmptyAnswer,
     ErrorResponse,
-    NewLink,
     NewToken,
     Run,
     RunList,
     Session,
     SessionList,
-    ShareLink,
-    ShareLinkList,
 )
 from server.session_schemas import MergeOffer, MergeOfferList, NewMerge
 from server.settings import LOOPBACK
@@ -142,6 +139,10 @@ class HubClient:
         """Makes a link to a session."""
         path = f"{_session(run, session)}/shareLinks"
         return self._send("POST", path, CreatedLink, {}, link)
+
+    def create_run_link(self, run: str, link: NewLink) -> CreatedLink:
+        """Makes a link to a run with all its sessions."""
+        return self._send("POST", f"{_run(run)}/shareLinks", CreatedLink, {}, link)
 
     def list_links(self) -> Iterator[ShareLink]:
         """All links, newest first, page by page."""

@@ -7,11 +7,15 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import quote
 
-from auth.links import Active, Expired, Revoked, ShareLink, resolve
+from fastapi import Request
+
+from auth.links import Active, Expired, Revoked, SessionTarget, ShareLink, resolve
+from server.names import is_id
 from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
+from server.registry.records import ProfilerSession
 from server.registry.runs import get_run
-from server.registry.sessions import find_session_by_uid
+from server.registry.sessions import find_session_by_uid, find_session_of_run
 from server.services import Services, ServicesDependency
 
 
@@ -32,6 +36,23 @@ class LinkEndedError(Exception):
 
 
 @dataclass(frozen=True)
+class WholeRun:
+    """The right to look at a session's whole run.
+
+    Attributes:
+        uid: identity of the run.
+        prefix: URL path of everything under this right, percent-encoded, without trailing slash.
+    """
+
+    uid: str
+    prefix: str
+
+    def session_prefix(self, session_id: str) -> str:
+        """The prefix of a session of the run."""
+        return f"{self.prefix}/sessions/{quote(session_id, safe='')}"
+
+
+@dataclass(frozen=True)
 class SessionGrant:
     """The right to look at one session.
 
@@ -44,6 +65,7 @@ class SessionGrant:
         expires: when the right ends, or None.
         expected_hosts: how many hosts took part, if the session's maker said so.
         link: the share link, None for a signed-in person.
+        run: the right to the run's other sessions, None where there is none.
     """
 
     locations: tuple[str, ...]
@@ -54,6 +76,7 @@ class SessionGrant:
     expires: datetime | None
     expected_hosts: int | None
     link: ShareLink | None
+    run: WholeRun | None = None
 
 
 def run_title(services: Services, grant: SessionGrant) -> str:
@@ -64,11 +87,16 @@ def run_title(services: Services, grant: SessionGrant) -> str:
         return grant.run_id
 
 
-def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
-    """What the token in the path opens.
+def link_path(services: Services, token: str) -> str:
+    """URL path of a link, percent-encoded, without trailing slash."""
+    return f"{services.settings.path_prefix}/s/{quote(token, safe='')}"
+
+
+def active_link(services: Services, token: str) -> ShareLink:
+    """The link that has this token.
 
     Raises:
-        LinkEndedError: it opens nothing.
+        LinkEndedError: the token opens nothing.
     """
     outcome = resolve(SqlLinkStore(services.database), token, datetime.now(UTC))
     if isinstance(outcome, Expired):
@@ -77,16 +105,63 @@ def link_grant(token: str, services: ServicesDependency) -> SessionGrant:
         raise LinkEndedError(LinkEnd.REVOKED)
     if not isinstance(outcome, Active):
         raise LinkEndedError(LinkEnd.UNKNOWN)
-    session = find_session_by_uid(services.database, outcome.link.session_uid)
+    return outcome.link
+
+
+def session_grant(request: Request, services: ServicesDependency) -> SessionGrant:
+    """What the request's path opens: the one place where paths become rights.
+
+    Every route under XProf's path asks here. A right that comes otherwise than by a token in the path gets a
+    function of its own beside `_grant_of_link`, chosen by what the route's template names.
+
+    Raises:
+        LinkEndedError: nothing.
+    """
+    return _grant_of_link(
+        services, request.path_params["token"], request.path_params.get("session")
+    )
+
+
+def _grant_of_link(services: Services, token: str, session_id: str | None) -> SessionGrant:
+    """What a token opens.
+
+    Args:
+        services: where to look.
+        token: as the path has it.
+        session_id: the session that the path names; None where the path names none.
+
+    Raises:
+        LinkEndedError: it opens nothing, or not this. A session that is not there, one of another run, and a
+            path that is not this kind of link's are all the same as a token that nobody knows.
+    """
+    link = active_link(services, token)
+    if isinstance(link.target, SessionTarget):
+        if session_id is not None:
+            raise LinkEndedError(LinkEnd.UNKNOWN)
+        session = find_session_by_uid(services.database, link.target.uid)
+        if session is None:
+            raise LinkEndedError(LinkEnd.REVOKED)
+        return _grant(session, link_path(services, token), link, None)
+    if session_id is None or not is_id(session_id):
+        raise LinkEndedError(LinkEnd.UNKNOWN)
+    session = find_session_of_run(services.database, link.target.uid, session_id)
     if session is None:
-        raise LinkEndedError(LinkEnd.REVOKED)
+        raise LinkEndedError(LinkEnd.UNKNOWN)
+    run = WholeRun(link.target.uid, link_path(services, token))
+    return _grant(session, run.session_prefix(session.id), link, run)
+
+
+def _grant(
+    session: ProfilerSession, prefix: str, link: ShareLink, run: WholeRun | None
+) -> SessionGrant:
     return SessionGrant(
         locations=session.locations,
         run_id=session.run,
         session_id=session.id,
         session_name=session.display_name or session.id,
-        prefix=f"{services.settings.path_prefix}/s/{quote(token, safe='')}",
-        expires=outcome.link.expires,
+        prefix=prefix,
+        expires=link.expires,
         expected_hosts=session.expected_hosts,
-        link=outcome.link,
+        link=link,
+        run=run,
     )

@@ -48,6 +48,15 @@ def check_id(text: str) -> str:
     return text
 
 
+def is_id(text: str) -> bool:
+    """Whether a text can be the id of a run or session."""
+    try:
+        check_id(text)
+    except ValueError:
+        return False
+    return True
+
+
 def has_controls(text: str) -> bool:
     """Whether a text holds control characters, line breaks among them, or halves of characters."""
     return any(unicodedata.category(character) in {"Cc", "Cs"} for character in text)

@@ -190,46 +190,6 @@ class Lifetime(ApiModel):
     never: bool = False
 
 
-class NewLink(Lifetime):
-    """What its maker says about a share link."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"example": {"ttl": "7d", "note": "for the review"}}
-    )
-
-    note: Prose = ""
-
-
-class ShareLink(ApiModel):
-    """A share link, without its token."""
-
-    name: str
-    uid: str
-    session: str
-    """Resource name of the session that it opens."""
-    state: State
-    create_time: AwareDatetime
-    expire_time: AwareDatetime | None
-    revoke_time: AwareDatetime | None
-    opens: int
-    note: str
-    creator: str
-
-
-class CreatedLink(ShareLink):
-    """A new share link: the only time that its address is told."""
-
-    uri: str
-    token: str
-
-
-class ShareLinkList(ApiModel):
-    """A page of share links."""
-
-    share_links: list[ShareLink] = []
-    next_page_token: str = ""
-
-
 class NewToken(Lifetime):
     """What its maker says about an API token; without a lifetime it works until it is revoked."""
 

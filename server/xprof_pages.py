@@ -15,6 +15,7 @@ from server.grants import SessionGrant
 from server.services import Services
 from server.ui.assets import Asset
 from server.ui.glance import Glance
+from server.ui.page_data import PageData
 from server.ui.policies import PageKind, Policies
 from server.ui.shell import (
     LINK_UNKNOWN,
@@ -43,7 +44,7 @@ def index_response(
     services: Services,
     grant: SessionGrant,
     session: SessionFiles,
-    run: str,
+    data: PageData,
     glance: Glance | None = None,
 ) -> Response:
     """XProf's page; instead of it a message when it is plain already that no host can be shown."""
@@ -55,11 +56,12 @@ def index_response(
         prefix=grant.prefix,
         assets=services.assets.hub.path,
         xprof_assets=services.assets.xprof.path,
-        run=run,
-        session=grant.session_name,
-        hosts=len(session.hosts),
+        run=data.run,
+        session=data.session,
+        hosts=data.hosts,
         expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",
         glance=glance,
+        data=data,
     )
     return html_response(services.policies, render_index(page), "index")
 

@@ -66,6 +66,19 @@ def split_session(text: str) -> tuple[str, str]:
     return run, session
 
 
+def split_target(text: str) -> tuple[str, str | None]:
+    """Run and session of `RUN/SESSION`, or the run of `RUN` alone, with None.
+
+    Raises:
+        typer.BadParameter: it is neither.
+    """
+    if "/" in text:
+        return split_session(text)
+    if not text:
+        raise typer.BadParameter("Write it as RUN, or as RUN/SESSION.")
+    return text, None
+
+
 def last_part(name: str) -> str:
     """The id at the end of a resource name."""
     return name.rpartition("/")[2]

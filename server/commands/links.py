@@ -18,6 +18,8 @@ from server.commands.console import (
     print_json,
     print_list,
 )
+from server.link_schemas import ShareLink
+from server.views import in_words
 
 app = typer.Typer(help="Share links. `xprof-hub share` makes them.", no_args_is_help=True)
 
@@ -32,17 +34,25 @@ def list_(
     print_list(
         found,
         as_json,
-        ("LINK", "STATE", "RUN/SESSION", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
+        ("LINK", "STATE", "TARGET", "VIEW", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
         lambda link: (
             link.uid,
             link.state.lower(),
-            link.session.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1),
+            _target(link),
+            in_words(link.view),
             moment(link.expire_time, "never"),
             str(link.opens),
             link.creator,
             " ".join(link.note.split()),
         ),
     )
+
+
+def _target(link: ShareLink) -> str:
+    """`run/session`, or `run/*` for all sessions of a run."""
+    if link.run:
+        return f"{link.run.removeprefix('machineLearningRuns/')}/*"
+    return link.session.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`xprof-hub share`: make a link to a session."""
+"""`xprof-hub share`: make a link to a session or a whole run."""
 
 from __future__ import annotations
 
@@ -9,31 +9,62 @@ import typer
 from server.client import DEFAULT_URL
 from server.commands.console import (
     JsonOption,
-    SessionArgument,
     TokenOption,
     UrlOption,
     connected,
     print_json,
-    split_session,
+    split_target,
 )
-from server.schemas import NewLink
+from server.link_schemas import NewLink
+from server.views import NewView, read_state
 
 
 def share(
-    session: SessionArgument,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN[/SESSION]",
+            help="Ids of run and session; the run's alone shares all its sessions, later ones too.",
+        ),
+    ],
     expires: Annotated[
         str | None, typer.Option(help="Lifetime: 12h, 7d, 2w or never. The hub's default: 30d.")
     ] = None,
     note: Annotated[str, typer.Option(help="What the link is for.")] = "",
+    view: Annotated[
+        str,
+        typer.Option(
+            metavar="STATE",
+            help="What it shows first: an address copied from XProf's page, or the query of one.",
+        ),
+    ] = "",
     url: UrlOption = DEFAULT_URL,
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a link that opens a session for everybody who has it, and print it."""
-    run, session_id = split_session(session)
+    """Make a link that opens a session, or a whole run, for everybody who has it, and print it."""
+    run, session = split_target(target)
+    link = NewLink(ttl=expires, note=note, view=_read_view(view))
     with connected(url, token) as client:
-        created = client.create_link(run, session_id, NewLink(ttl=expires, note=note))
+        if session is None:
+            created = client.create_run_link(run, link)
+        else:
+            created = client.create_link(run, session, link)
     if as_json:
         print_json(created)
     else:
         typer.echo(created.uri)
+
+
+def _read_view(state: str) -> NewView:
+    """The view that `--view` means.
+
+    Raises:
+        typer.BadParameter: nothing in it can be shown.
+    """
+    if not state:
+        return NewView()
+    try:
+        return read_state(state)
+    except ValueError as problem:
+        raise typer.BadParameter(str(problem), param_hint="--view") from problem

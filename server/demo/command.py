@@ -24,9 +24,10 @@ from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
 from server.client import HubClient, HubError
 from server.demo.session import write_session
+from server.link_schemas import NewLink
 from server.listening import StartError, listen
 from server.logs import configure_logs
-from server.schemas import NewLink, Run, Session
+from server.schemas import Run, Session
 from server.serve import serve, stop_on_terminate
 from server.settings import Settings
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
-from auth.links import ShareLink
+from auth.links import LinkTarget, RunTarget, SessionTarget, ShareLink
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
-from server.registry.models import LinkRow, SessionRow
+from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, fetch_page
 
 
@@ -24,27 +24,21 @@ class SqlLinkStore:
         """Keeps a new link and returns it as stored.
 
         Raises:
-            LookupError: the session that it names does not exist.
+            LookupError: the session or run that it opens does not exist.
         """
         with self._database.writing() as session:
-            query = select(SessionRow.key).where(SessionRow.uid == link.session_uid)
-            key = session.scalar(query.with_for_update(read=True, key_share=True))
-            if key is None:
-                raise LookupError("the session of the link does not exist")
             session.add(
                 LinkRow(
                     id=link.id,
                     token_hash=digest,
-                    session_key=key,
-                    session_uid=link.session_uid,
-                    run=link.run,
-                    session=link.session,
+                    **_target_columns(session, link.target),
                     created=link.created,
                     expires=link.expires,
                     revoked=link.revoked,
                     opens=link.opens,
                     note=link.note,
                     creator=link.creator,
+                    view=dict(link.view),
                 )
             )
         return link
@@ -73,11 +67,15 @@ class SqlLinkStore:
         with self._database.reading() as session:
             return _record(_row(session, link_id))
 
-    def list_links(self, request: PageRequest, session_uid: str | None = None) -> Page[ShareLink]:
-        """A page of links by their time of creation, of one session or of all."""
+    def list_links(
+        self, request: PageRequest, *, session_uid: str | None = None, run_uid: str | None = None
+    ) -> Page[ShareLink]:
+        """A page of links by their time of creation: of one session, to one whole run, or all."""
         query = select(LinkRow)
         if session_uid is not None:
             query = query.where(LinkRow.session_uid == session_uid)
+        if run_uid is not None:
+            query = query.where(LinkRow.run_uid == run_uid)
         with self._database.reading() as session:
             rows, position = fetch_page(session, query, LinkRow.created, LinkRow.key, request)
             return Page(tuple(_record(row) for row in rows), position)
@@ -104,19 +102,51 @@ def _row(session: Session, link_id: str) -> LinkRow:
     return row
 
 
+def _target_columns(session: Session, target: LinkTarget) -> dict[str, str | int | None]:
+    """Where a link's row says what it opens; locks that, so that it is not deleted in this moment.
+
+    Raises:
+        LookupError: it does not exist.
+    """
+    if isinstance(target, RunTarget):
+        key = _locked(session, select(RunRow.key).where(RunRow.uid == target.uid))
+        return {
+            **{"run_key": key, "run_uid": target.uid, "run": target.run},
+            **{"session_key": None, "session_uid": "", "session": ""},
+        }
+    key = _locked(session, select(SessionRow.key).where(SessionRow.uid == target.uid))
+    return {
+        **{"run_key": None, "run_uid": "", "run": target.run},
+        **{"session_key": key, "session_uid": target.uid, "session": target.session},
+    }
+
+
+def _locked(session: Session, query: Select[int]) -> int:
+    key = session.scalar(query.with_for_update(read=True, key_share=True))
+    if key is None:
+        raise LookupError("what the link should open does not exist")
+    return key
+
+
+def _target(row: LinkRow) -> LinkTarget:
+    if row.run_uid:
+        return RunTarget(row.run, row.run_uid)
+    return SessionTarget(row.run, row.session, row.session_uid)
+
+
 def _record(row: LinkRow) -> ShareLink:
-    # A link that was made in the very moment in which its session was deleted has lost the session
-    # without having been revoked; it must not open a successor of the same name.
-    lost = row.session_key is None and row.revoked is None
+    # A link that was made in the very moment in which its target was deleted has lost it without having
+    # been revoked; it must not open a successor of the same name.
+    key = row.run_key if row.run_uid else row.session_key
+    lost = key is None and row.revoked is None
     return ShareLink(
         id=row.id,
-        run=row.run,
-        session=row.session,
-        session_uid=row.session_uid,
+        target=_target(row),
         created=row.created,
         expires=row.expires,
         revoked=row.created if lost else row.revoked,
         opens=row.opens,
         note=row.note,
         creator=row.creator,
+        view=row.view,
     )

@@ -111,7 +111,12 @@ class SessionRow(Base):
 
 
 class LinkRow(Base):
-    """A share link; outlives its session, so that an old link is told from an unknown one."""
+    """A share link; outlives its target, so that an old link is told from an unknown one.
+
+    A link to a whole run has a `run_uid`, and no session. A version that knows no such links takes it for one
+    that lost its session, and opens nothing.
+    """
+
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
@@ -123,6 +128,10 @@ class LinkRow(Base):
         ForeignKey("sessions.key", ondelete="SET NULL"), index=True
     )
     session_uid: Mapped[str] = mapped_column(ByteText, index=True)
+    run_key: Mapped[int | None] = mapped_column(
+        ForeignKey("runs.key", ondelete="SET NULL"), index=True
+    )
+    run_uid: Mapped[str] = mapped_column(ByteText, index=True, server_default="")
     run: Mapped[str] = mapped_column(ByteText)
     session: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
@@ -132,6 +141,7 @@ class LinkRow(Base):
     opened: Mapped[datetime | None] = mapped_column(UtcTime)
     note: Mapped[str] = mapped_column(ByteText)
     creator: Mapped[str] = mapped_column(ByteText)
+    view: Mapped[dict[str, str | float | list[str]]] = mapped_column(JSON, server_default="{}")
 
 
 class TokenRow(Base):

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import uuid4
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -128,7 +128,7 @@ def update_run(
 
 
 def delete_run(database: Database, run_id: str, *, etag: str | None, now: datetime) -> None:
-    """Deletes a run with its sessions and ends their links; no file is touched.
+    """Deletes a run with its sessions and ends its and their links; no file is touched.
 
     Raises:
         RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
@@ -139,7 +139,10 @@ def delete_run(database: Database, run_id: str, *, etag: str | None, now: dateti
         sessions = select(SessionRow.key).where(SessionRow.run_key == row.key)
         session.execute(
             update(LinkRow)
-            .where(LinkRow.session_key.in_(sessions), LinkRow.revoked.is_(None))
+            .where(
+                or_(LinkRow.session_key.in_(sessions), LinkRow.run_key == row.key),
+                LinkRow.revoked.is_(None),
+            )
             .values(revoked=now)
         )
         session.execute(delete(RunRow).where(RunRow.key == row.key))

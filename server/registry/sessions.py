@@ -110,6 +110,25 @@ def find_session_by_uid(database: Database, uid: str) -> ProfilerSession | None:
         return _record(found[0], found[1]) if found else None
 
 
+def find_session_of_run(
+    database: Database, run_uid: str, session_id: str | None = None
+) -> ProfilerSession | None:
+    """The session of this id in the run of this identity, or its newest one; None when there is none."""
+    query = _of_run(run_uid)
+    if session_id is not None:
+        query = query.where(SessionRow.id == session_id)
+    with database.reading() as session:
+        found = session.execute(query.limit(1)).one_or_none()
+        return _record(found[0], found[1]) if found else None
+
+
+def newest_sessions(database: Database, run_uid: str, most: int) -> tuple[ProfilerSession, ...]:
+    """The newest sessions of the run of this identity, newest first; empty when there is no such run."""
+    with database.reading() as session:
+        found = session.execute(_of_run(run_uid).limit(most))
+        return tuple(_record(row, run_id) for row, run_id in found)
+
+
 def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page[ProfilerSession]:
     """A page of a run's sessions; `request.field` is a key of `SORTABLE`.
 
@@ -182,6 +201,15 @@ def _run_key(session: Session, run_id: str) -> int:
     if key is None:
         raise run_not_found(run_id)
     return key
+
+
+def _of_run(run_uid: str) -> Select[SessionRow, str]:
+    return (
+        select(SessionRow, RunRow.id)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(RunRow.uid == run_uid)
+        .order_by(SessionRow.created.desc(), SessionRow.key.desc())
+    )
 
 
 def _query(run_id: str, session_id: str) -> Select[SessionRow]:

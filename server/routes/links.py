@@ -1,4 +1,4 @@
-"""`shareLinks`: make a link to a session, list, read and revoke links. A link's token is told once."""
+"""`shareLinks`: links to a session or a whole run: make, list, read, revoke. A token is told once."""
 
 from __future__ import annotations
 
@@ -12,23 +12,21 @@ from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
 from server.aip import next_page_token, page_request
+from server.errors import invalid_field
 from server.lifetimes import expiry, state_at
-from server.names import link_name, session_name
-from server.registry.errors import session_not_found
+from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
+from server.names import link_name, run_name, session_name
+from server.registry.errors import RegistryError, run_not_found, session_not_found
 from server.registry.links import SqlLinkStore
+from server.registry.runs import get_run
 from server.registry.sessions import get_session
-from server.schemas import (
-    CreatedLink,
-    ListParameters,
-    NewLink,
-    ResourceId,
-    ShareLink,
-    ShareLinkList,
-)
+from server.schemas import ListParameters, ResourceId
 from server.services import Services, ServicesDependency
+from server.views import stored_view
 
 router = api_router("/v1", "links")
 
+_OF_RUN = "/machineLearningRuns/{run}/shareLinks"
 _OF_SESSION = "/machineLearningRuns/{run}/profilerSessions/{session}/shareLinks"
 
 Maker = Annotated[Principal, Depends(require(Action.LINKS_CREATE))]
@@ -46,25 +44,43 @@ def create_link(
     body: NewLink,
 ) -> CreatedLink:
     """Makes a link that opens this session for everybody who has it. Lives 30 days unless said otherwise."""
-    now = datetime.now(UTC)
-    expires = expiry(body, now, timedelta(days=services.settings.link_days))
-    target = get_session(services.database, run, session)
+    found = get_session(services.database, run, session)
+    if body.view.session:
+        raise invalid_field("view.session", "A link to one session opens that one.")
+    target = links.SessionTarget(run, session, found.uid)
     try:
-        link, token = links.create_link(
-            SqlLinkStore(services.database),
-            run=run,
-            session=session,
-            session_uid=target.uid,
-            creator=principal.name,
-            now=now,
-            expires=expires,
-            note=body.note,
-        )
+        return _create(services, principal, request, target, body)
     except LookupError as error:
         raise session_not_found(run, session) from error
-    shown = to_resource(link, now)
-    uri = link_uri(services, request, token)
-    return CreatedLink(**shown.model_dump(by_alias=False), uri=uri, token=token)
+
+
+@router.post(_OF_RUN)
+def create_link_to_run(
+    services: ServicesDependency,
+    principal: Maker,
+    request: Request,
+    run: ResourceId,
+    body: NewLink,
+) -> CreatedLink:
+    """Makes a link that opens all sessions of this run, later ones too, for everybody who has it."""
+    found = get_run(services.database, run)
+    _require_session(services, run, body.view.session)
+    target = links.RunTarget(run, found.uid)
+    try:
+        return _create(services, principal, request, target, body)
+    except LookupError as error:
+        raise run_not_found(run) from error
+
+
+@router.get(_OF_RUN)
+def list_links_to_run(
+    services: ServicesDependency,
+    _principal: Reader,
+    run: ResourceId,
+    parameters: Annotated[ListParameters, Query()],
+) -> ShareLinkList:
+    """Lists the links to a whole run, newest first, ended ones too; not those to one of its sessions."""
+    return _page(services, parameters, run_uid=get_run(services.database, run).uid)
 
 
 @router.get(_OF_SESSION)
@@ -77,7 +93,7 @@ def list_links_of_session(
 ) -> ShareLinkList:
     """Lists the links of a session, newest first, ended ones too."""
     uid = get_session(services.database, run, session).uid
-    return _page(services, parameters, uid)
+    return _page(services, parameters, session_uid=uid)
 
 
 @router.get("/shareLinks")
@@ -87,7 +103,7 @@ def list_links(
     parameters: Annotated[ListParameters, Query()],
 ) -> ShareLinkList:
     """Lists all links, newest first, ended ones too."""
-    return _page(services, parameters, None)
+    return _page(services, parameters)
 
 
 @router.get("/shareLinks/{link}")
@@ -105,10 +121,12 @@ def revoke_link(services: ServicesDependency, _principal: Revoker, link: Resourc
 
 def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
     """A link as the API shows it at a moment."""
+    run, session = _target_names(link.target)
     return ShareLink(
         name=link_name(link.id),
         uid=link.id,
-        session=session_name(link.run, link.session),
+        session=session,
+        run=run,
         state=state_at(now, link.expires, link.revoked),
         create_time=link.created,
         expire_time=link.expires,
@@ -116,6 +134,7 @@ def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
         opens=link.opens,
         note=link.note,
         creator=link.creator,
+        view=stored_view(link.view),
     )
 
 
@@ -126,8 +145,58 @@ def link_uri(services: Services, request: Request, token: str) -> str:
     return f"{base}{services.settings.path_prefix}/s/{token}"
 
 
-def _page(services: Services, parameters: ListParameters, uid: str | None) -> ShareLinkList:
-    context = ("links", uid or "")
+def _create(
+    services: Services,
+    principal: Principal,
+    request: Request,
+    target: links.LinkTarget,
+    body: NewLink,
+) -> CreatedLink:
+    """Makes a link.
+
+    Raises:
+        LookupError: the target was deleted in this moment.
+    """
+    now = datetime.now(UTC)
+    link, token = links.create_link(
+        SqlLinkStore(services.database),
+        target=target,
+        creator=principal.name,
+        now=now,
+        expires=expiry(body, now, timedelta(days=services.settings.link_days)),
+        note=body.note,
+        view=body.view.to_stored(),
+    )
+    shown = to_resource(link, now)
+    uri = link_uri(services, request, token)
+    return CreatedLink(**{**dict(shown), "uri": uri, "token": token})
+
+
+def _require_session(services: Services, run: str, session: str) -> None:
+    """Refuses a view of a session that the run does not have."""
+    if not session:
+        return
+    try:
+        get_session(services.database, run, session)
+    except RegistryError as error:
+        raise invalid_field("view.session", error.message) from error
+
+
+def _target_names(target: links.LinkTarget) -> tuple[str, str]:
+    """Resource names of run and session, of which a link has one."""
+    if isinstance(target, links.RunTarget):
+        return run_name(target.run), ""
+    return "", session_name(target.run, target.session)
+
+
+def _page(
+    services: Services,
+    parameters: ListParameters,
+    *,
+    session_uid: str | None = None,
+    run_uid: str | None = None,
+) -> ShareLinkList:
+    context = ("links", session_uid or run_uid or "")
     wanted = page_request(
         size=parameters.page_size,
         token=parameters.page_token,
@@ -135,7 +204,8 @@ def _page(services: Services, parameters: ListParameters, uid: str | None) -> Sh
         sortable={},
         context=context,
     )
-    page = SqlLinkStore(services.database).list_links(wanted, uid)
+    store = SqlLinkStore(services.database)
+    page = store.list_links(wanted, session_uid=session_uid, run_uid=run_uid)
     now = datetime.now(UTC)
     return ShareLinkList(
         share_links=[to_resource(link, now) for link in page.records],

@@ -1,8 +1,9 @@
 """XProf under a link: the routes that XProf's UI asks, pinned to one session.
 
-The session comes from the link alone. `run`, `session_path`, `run_path` and `base_session_id` are never read,
-hosts and modules must be the session's own, unknown parameters are dropped, and what XProf offers besides
-(capture, cache generation, local files) does not exist here.
+The session comes from the path alone (`server.grants`). `run`, `session_path`, `run_path` and
+`base_session_id` are never read, hosts and modules must be the session's own, unknown parameters are dropped,
+and what XProf offers besides (capture, cache generation, local files) does not
+exist here.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.tools import TOOLS, tool_named
 from server.first_glance import first_glance, opened_tool
-from server.grants import SessionGrant, link_grant, run_title
+from server.grants import SessionGrant, session_grant
 from server.registry.links import SqlLinkStore
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
 from server.session_status import missing_hosts, status_of_failure, status_of_session
+from server.shared_page import page_data
 from server.tool_answers import ToolAnswers
 from server.xprof_pages import (
     figure_response,
@@ -38,16 +40,18 @@ from server.xprof_pages import (
 from server.xprof_queries import DATA, TIMELINE, request_of_route
 
 XPROF_PATH = "/data/plugin/profile"
+PLACES = ("/s/{token}", "/s/{token}/sessions/{session}")
+"""Where XProf lives: under a link to a session, and for each session under a link to a run."""
 METHODS = ["GET", "HEAD"]
 _XPROF_LOST = "empty"
 """Where XProf's page goes when it could not list the tools; opened again, it should try again."""
 logger = logging.getLogger(__name__)
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
-Grant = Annotated[SessionGrant, Depends(link_grant)]
+Grant = Annotated[SessionGrant, Depends(session_grant)]
 
-entry = APIRouter(include_in_schema=False)
-router = APIRouter(prefix="/s/{token}" + XPROF_PATH, include_in_schema=False)
+router = APIRouter(prefix=XPROF_PATH, include_in_schema=False)
+"""To be included once for each of `PLACES`."""
 
 
 def first_values(request: Request) -> dict[str, str]:
@@ -56,15 +60,6 @@ def first_values(request: Request) -> dict[str, str]:
     for name, value in request.query_params.multi_items():
         values.setdefault(name, value)
     return values
-
-
-@entry.api_route("/s/{token}", methods=METHODS)
-@entry.api_route("/s/{token}/", methods=METHODS)
-@entry.api_route("/s/{token}" + XPROF_PATH, methods=METHODS)
-def open_link(grant: Grant, request: Request) -> Response:
-    """Leads to XProf, keeping a view that the address carries."""
-    query = f"?{request.url.query}" if request.url.query else ""
-    return RedirectResponse(f"{grant.prefix}{XPROF_PATH}/{query}", 302)
 
 
 @router.api_route("/runs", methods=METHODS)
@@ -190,10 +185,10 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
         return problem_response(services, error)
     if request.method == "GET" and grant.link is not None:
         await run_in_threadpool(_count, services, grant.link)
-    run = await run_in_threadpool(run_title, services, grant)
+    known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
     query = first_values(request)
     glance = await first_glance(services, session, opened_tool(name, query), query)
-    return index_response(services, grant, session, run, glance)
+    return index_response(services, grant, session, known, glance)
 
 
 def _count(services: Services, link: ShareLink) -> None:

@@ -10,12 +10,13 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from server.answer_progress import progress_response
-from server.routes.xprof import METHODS, XPROF_PATH, Grant, first_values
+from server.routes.xprof import METHODS, PLACES, XPROF_PATH, Grant, first_values
 from server.services import ServicesDependency
 from server.tool_answers import ToolAnswers
 from server.xprof_queries import DATA, request_of_route
 
-router = APIRouter(prefix="/s/{token}" + XPROF_PATH + "/progress", include_in_schema=False)
+router = APIRouter(prefix=XPROF_PATH + "/progress", include_in_schema=False)
+"""To be included once for each of `PLACES`."""
 
 
 @router.api_route("", methods=METHODS)
@@ -40,5 +41,7 @@ async def route_progress(
     return progress_response(await answers.progress(session, asked))
 
 
-QUIET_ROUTES = tuple(route.path for route in router.routes if isinstance(route, APIRoute))
+QUIET_ROUTES = tuple(
+    place + route.path for place in PLACES for route in router.routes if isinstance(route, APIRoute)
+)
 """What a page asks every second or two while it waits: worth a count, and no line in the log."""

@@ -123,6 +123,11 @@ LINK_UNKNOWN = Message(
     "The link may have been cut off when it was copied, or it never existed.",
     "Check that you have the whole address, up to its last character.",
 )
+RUN_EMPTY = Message(
+    "This run has no session yet",
+    "A session appears here as soon as it is attached to the run, for example with:",
+    "If you are waiting for somebody's profile, reload this page later: the link stays the same.",
+)
 SESSION_EMPTY = Message(
     "This session holds no profile",
     "Its directory has no file that ends in .xplane.pb.",

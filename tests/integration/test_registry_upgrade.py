@@ -9,6 +9,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Engine, create_engine, event, make_url, text
 
+from auth.links import SessionTarget
 from server.registry import sessions
 from server.registry.database import Database
 from server.registry.links import SqlLinkStore
@@ -62,7 +63,8 @@ def test_rows_of_the_first_version_live_on(first_version: str) -> None:
     )
     assert (found.merged_from, found.prewarm) == ((), "")
     link = SqlLinkStore(database).get_link("l")
-    assert (link.session_uid, link.revoked) == ("uid-s", None)
+    assert link.target == SessionTarget("r", "s", "uid-s")
+    assert (link.view, link.revoked) == ({}, None)
     new = sessions.NewSession(
         "m", ("gs://b/s", "gs://b/t"), "m", merged_from=(SessionOrigin("s", "uid-s"),)
     )

@@ -14,6 +14,7 @@ from auth.links import (
     Active,
     Expired,
     Revoked,
+    SessionTarget,
     ShareLink,
     Unknown,
     count_open,
@@ -51,9 +52,8 @@ def share(
     database: Database, store: SqlLinkStore, expires: datetime | None = NOW + DAY
 ) -> tuple[ShareLink, str]:
     uid = sessions.get_session(database, "r", "s").uid
-    return create_link(
-        store, run="r", session="s", session_uid=uid, creator="me", now=NOW, expires=expires
-    )
+    target = SessionTarget("r", "s", uid)
+    return create_link(store, target=target, creator="me", now=NOW, expires=expires)
 
 
 def test_a_link_opens_its_session_until_its_last_moment(
@@ -61,7 +61,9 @@ def test_a_link_opens_its_session_until_its_last_moment(
 ) -> None:
     link, token = share(database, store)
     assert resolve(store, token, NOW) == Active(link)
-    assert (link.run, link.session, link.creator, link.opens) == ("r", "s", "me", 0)
+    uid = sessions.get_session(database, "r", "s").uid
+    assert (link.target, link.creator) == (SessionTarget("r", "s", uid), "me")
+    assert (link.opens, link.view) == (0, {})
     assert resolve(store, token, NOW + DAY - TICK) == Active(link)
     assert resolve(store, token, NOW + DAY) == Expired()
     assert resolve(store, token, NOW + DAY + TICK) == Expired()
@@ -121,9 +123,7 @@ def test_no_link_is_made_to_a_session_that_is_gone(database: Database, store: Sq
     uid = sessions.get_session(database, "r", "s").uid
     sessions.delete_session(database, "r", "s", etag=None, now=NOW)
     with pytest.raises(LookupError):
-        create_link(
-            store, run="r", session="s", session_uid=uid, creator="me", now=NOW, expires=None
-        )
+        create_link(store, target=SessionTarget("r", "s", uid), creator="me", now=NOW, expires=None)
 
 
 def test_every_open_is_counted(database: Database, store: SqlLinkStore) -> None:
@@ -150,8 +150,8 @@ def test_links_are_listed_newest_first_of_all_or_one_session(
     assert [link.id for link in first.records + second.records] == made[::-1]
     assert second.next is None
     uid = sessions.get_session(database, "r", "s").uid
-    assert len(store.list_links(PageRequest(10), uid).records) == 5
-    assert store.list_links(PageRequest(10), "another").records == ()
+    assert len(store.list_links(PageRequest(10), session_uid=uid).records) == 5
+    assert store.list_links(PageRequest(10), session_uid="another").records == ()
     with pytest.raises(RegistryError):
         store.get_link("unknown")
 

@@ -1,0 +1,63 @@
+"""What the page of a session says about its link: gathered from the registry for `server.ui.page_data`."""
+
+from __future__ import annotations
+
+from auth.identity import LOCAL_ADMIN
+from auth.links import ShareLink
+from server.grants import SessionGrant, WholeRun, run_title
+from server.registry.records import ProfilerSession
+from server.registry.sessions import newest_sessions
+from server.services import Services
+from server.ui.page_data import PageData, SessionEntry
+from server.ui.shell import base_path
+from server.views import stored_view
+
+MOST_SESSIONS = 50
+"""Newest sessions of a run that the page offers; it may show an older one that is not among them."""
+
+
+def page_data(services: Services, grant: SessionGrant, hosts: int) -> PageData:
+    """What the page may know; asks the database.
+
+    Args:
+        services: where to look.
+        grant: what the page shows.
+        hosts: how many hosts have a file.
+    """
+    sessions, has_more = _switchable(services, grant)
+    link = grant.link
+    return PageData(
+        run=run_title(services, grant),
+        session=grant.session_name,
+        hosts=hosts,
+        shared_by=_sharer(link) if link else "",
+        expires=grant.expires,
+        note=link.note if link else "",
+        sessions=sessions,
+        has_more_sessions=has_more,
+        view=stored_view(link.view).model_dump(mode="json") if link else {},
+    )
+
+
+def _sharer(link: ShareLink) -> str:
+    """Who made the link; nobody where all callers have one name."""
+    return "" if link.creator == LOCAL_ADMIN.name else link.creator
+
+
+def _switchable(services: Services, grant: SessionGrant) -> tuple[tuple[SessionEntry, ...], bool]:
+    """The sessions that the reader may open too, newest first, and whether there are more."""
+    if grant.run is None:
+        return (), False
+    found = newest_sessions(services.database, grant.run.uid, MOST_SESSIONS + 1)
+    shown = tuple(_entry(session, grant.run, grant) for session in found[:MOST_SESSIONS])
+    return shown, len(found) > MOST_SESSIONS
+
+
+def _entry(session: ProfilerSession, run: WholeRun, grant: SessionGrant) -> SessionEntry:
+    return SessionEntry(
+        id=session.id,
+        name=session.display_name or session.id,
+        href=base_path(run.session_prefix(session.id)),
+        created=session.created,
+        is_current=session.id == grant.session_id,
+    )
