@@ -2,6 +2,7 @@
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
 import { enableCopy } from "./bar.js";
+import { replaceGlance } from "./glance.js";
 import { keepLinksInside } from "./links.js";
 import { dismissNotice, showNotice } from "./notice.js";
 import { beginProgress, endProgress } from "./progress.js";
@@ -11,6 +12,7 @@ import { recallMenus, rememberRange, rememberRequest } from "./remember/recall.j
 import { isPassing, showRetry } from "./retry.js";
 import { followStatus } from "./status.js";
 import { keepStylesLocal } from "./styles.js";
+import { followTools, isExplained, readAnswer } from "./tools.js";
 
 const onRequest = {
   began: (request) => {
@@ -19,7 +21,11 @@ const onRequest = {
     rememberRequest(request);
   },
   ended: endProgress,
-  failed: (failure) => (isPassing(failure) ? showRetry(failure) : showNotice(failure)),
+  answered: readAnswer,
+  failed: (failure) => {
+    if (isPassing(failure)) showRetry(failure);
+    else if (!isExplained(failure)) showNotice(failure);
+  },
 };
 
 keepAddress();
@@ -27,6 +33,8 @@ keepStylesLocal();
 keepLinksInside();
 watchRequests(onRequest);
 enableCopy();
+followTools();
+replaceGlance();
 // The trace viewer and the graph are pages of their own in frames; they report through report.js. Their requests
 // dismiss nothing: the trace viewer asks again and again while somebody zooms.
 addEventListener("message", ({ origin, data }) => {

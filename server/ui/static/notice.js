@@ -37,6 +37,11 @@ export function dismissNotice(tool) {
   if (notice && notice.dataset.tool !== tool) removeNotice();
 }
 
+/** Removes the notice of a failure for which better words are shown elsewhere, as `isExplained(failure)` says. */
+export function withdrawNotice(isExplained) {
+  if (notice && isExplained(notice.dataset)) removeNotice();
+}
+
 /** Puts a notice about a tool over the page; a later one replaces it. `gone` is called when it goes. */
 export function placeNotice(tool, kind, role, children, gone = null) {
   removeNotice();
@@ -51,12 +56,13 @@ export function placeNotice(tool, kind, role, children, gone = null) {
 }
 
 /** Shows one failure. */
-export function showNotice({ tool, message, file }) {
+export function showNotice({ tool, message, file, reason }) {
   const again = element("button", { type: "button", class: "xh-action" }, "Try again");
   again.addEventListener("click", reopen);
   const details = file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [];
   const heading = element("h2", {}, "This view could not be made");
   placeNotice(tool, "xh-final", "alert", [heading, element("p", {}, message), ...details, again]);
+  notice.dataset.reason = reason ?? "";
 }
 
 /** Replaces the whole page: no host of the session can be read. */

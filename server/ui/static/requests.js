@@ -46,14 +46,22 @@ function dataUrl(address) {
 
 /**
  * Calls `began(request)` when data is asked for, `ended(request)` when the answer is there or given up, and
- * `failed(failure)` when it is an error.
+ * `failed(failure)` when it is an error. `answered(request, text)`, if given, sees each good answer of the page's own
+ * requests before the page does, and gives the text that the page is to read.
  */
 export function watchRequests(report) {
   watchXhr(report);
   watchFetch(report);
 }
 
-function watchXhr({ began, ended, failed }) {
+const isText = ({ responseType }) => responseType === "" || responseType === "text";
+
+/** Lets the page read another text than the server sent. */
+function replaceText(xhr, text) {
+  for (const name of ["response", "responseText"]) Object.defineProperty(xhr, name, { value: text });
+}
+
+function watchXhr({ began, ended, failed, answered }) {
   const { open } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function watchedOpen(method, address, ...rest) {
     const url = dataUrl(address);
@@ -63,11 +71,16 @@ function watchXhr({ began, ended, failed }) {
       let aborted = false;
       this.addEventListener("loadstart", () => began(request), once);
       this.addEventListener("abort", () => (aborted = true), once);
+      this.addEventListener("load", () => {
+        if (!answered || this.status !== 200 || !isText(this)) return;
+        const text = this.responseText;
+        const read = answered(request, text);
+        if (read !== text) replaceText(this, read);
+      }, once);
       this.addEventListener("loadend", () => {
         ended(request);
         const ok = this.status >= 200 && this.status < 400;
-        const readable = this.responseType === "" || this.responseType === "text";
-        const text = readable ? this.responseText : "";
+        const text = isText(this) ? this.responseText : "";
         if (!ok && !aborted) failed(readFailure(request, this.status, text, this.getResponseHeader("Retry-After")));
       }, once);
     }

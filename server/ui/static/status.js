@@ -5,12 +5,13 @@ import { showHosts, usableHosts } from "./bar.js";
 import { showSessionProblem } from "./notice.js";
 import { basePath } from "./paths.js";
 import { showRetry } from "./retry.js";
+import { showUnfitTools } from "./tools.js";
 
 const FIRST_PAUSE = 5000;
 const LONGEST_PAUSE = 60_000;
 const PAUSE_GROWTH = 1.5;
 
-const NOTHING = { state: "ok", hosts: [], problems: [], warnings: [], notes: [], expectedHosts: null };
+const NOTHING = { state: "ok", hosts: [], problems: [], warnings: [], notes: [], tools: [], expectedHosts: null };
 const UNKNOWN = { ...NOTHING, state: "unknown" };
 
 /**
@@ -60,6 +61,7 @@ export async function followStatus() {
       }
       first ??= usable;
       showHosts(status, usable > first);
+      showUnfitTools(status.tools);
       if (status.state !== "incomplete") return;
     }
     await pauseFor(pause);
