@@ -1,5 +1,4 @@
-"""Making the small copies of static files: by `xprof-hub compress-assets`, or beside a server that lacks
-them.
+"""Making the small copies of static files: by `xprof-hub compress-assets`, or beside a server without them.
 
 Compressors and the font's subset run in threads of a process of their own, so that serving never waits for
 them. A lock in the directory keeps two processes from doing the same work.
@@ -60,8 +59,7 @@ def take_lowest_priority() -> None:
 
 @contextmanager
 def copies_in_background(settings: Settings, assets: Assets) -> Iterator[None]:
-    """Has missing copies made by a process of the lowest priority, which ends with the block at the
-    latest."""
+    """Has missing copies made by a process of lowest priority, which ends with the block at the latest."""
     if not assets.missing() or not _may_write(settings.resolved_asset_cache):
         yield
         return

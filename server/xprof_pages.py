@@ -12,6 +12,7 @@ from loader.errors import ErrorCode, LoaderError
 from server.conditional import holds_etag
 from server.error_table import status_of
 from server.grants import SessionGrant
+from server.revalidated import revalidated_response
 from server.services import Services
 from server.ui.assets import Asset
 from server.ui.glance import Glance
@@ -42,10 +43,12 @@ def html_response(policies: Policies, text: str, kind: PageKind, status: int = 2
 
 def index_response(
     services: Services,
+    request: Request,
     grant: SessionGrant,
     session: SessionFiles,
     data: PageData,
     glance: Glance | None = None,
+    asked_first: tuple[str, ...] = (),
 ) -> Response:
     """XProf's page; instead of it a message when it is plain already that no host can be shown."""
     if all(entry.file.size == 0 for entry in session.hosts):
@@ -61,9 +64,11 @@ def index_response(
         hosts=data.hosts,
         expires=f"link works until {grant.expires:%-d %B %Y}" if grant.expires else "",
         glance=glance,
+        asked_first=asked_first,
         data=data,
     )
-    return html_response(services.policies, render_index(page), "index")
+    headers = {"Content-Security-Policy": services.policies.of("index")}
+    return revalidated_response(request, render_index(page), "text/html", headers)
 
 
 def problem_response(services: Services, error: LoaderError) -> Response:

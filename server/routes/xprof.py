@@ -23,9 +23,11 @@ from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.tools import TOOLS, tool_named
+from server.asked_first import asked_first
 from server.first_glance import first_glance, opened_tool
 from server.grants import SessionGrant, session_grant
 from server.registry.links import SqlLinkStore
+from server.revalidated import revalidated_response
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
 from server.session_status import missing_hosts, status_of_failure, status_of_session
@@ -159,7 +161,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
 
 
 @router.api_route("/status", methods=METHODS)
-async def status(grant: Grant, services: ServicesDependency) -> Response:
+async def status(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What can be seen of this session, and why not the rest; always answers 200."""
     answers = ToolAnswers(services)
     try:
@@ -169,7 +171,7 @@ async def status(grant: Grant, services: ServicesDependency) -> Response:
         found = status_of_failure(error)
     else:
         found = status_of_session(session, rows, grant.expected_hosts)
-    return _small_json(found.model_dump(mode="json"))
+    return revalidated_response(request, found.model_dump_json(), "application/json", {})
 
 
 @router.api_route("/{name:path}", methods=METHODS)
@@ -187,8 +189,10 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
         await run_in_threadpool(_count, services, grant.link)
     known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
     query = first_values(request)
-    glance = await first_glance(services, session, opened_tool(name, query), query)
-    return index_response(services, grant, session, known, glance)
+    tool = opened_tool(name, query)
+    glance = await first_glance(services, session, tool, query)
+    asked = asked_first(grant.session_id, session, tool, query)
+    return index_response(services, request, grant, session, known, glance, asked)
 
 
 def _count(services: Services, link: ShareLink) -> None:

@@ -17,7 +17,13 @@ from server.encodings import IDENTITY, choose_encoding
 from server.ui.copies import SMALLEST, CompressedCopies, Kept
 from server.ui.icon_font import kept_subset
 from server.ui.linking import link_scripts, link_styles
-from server.ui.xprof_files import ICON_FONT, TRACE_PAGE, read_xprof_files, with_trace_scripts
+from server.ui.xprof_files import (
+    ICON_FONT,
+    ICON_FONT_USERS,
+    TRACE_PAGE,
+    read_xprof_files,
+    with_trace_scripts,
+)
 
 OWN_FILES = Path(__file__).parent / "static"
 ASSETS_PATH = "/_assets/"
@@ -26,6 +32,9 @@ ASSETS_PATH = "/_assets/"
 INDEX_SCRIPT = "hub.js"
 INDEX_MODULES = ("boot.js", "charts/index.js")
 """What the index page runs before XProf, in this order, with all that these import."""
+EARLY_SCRIPT = "hub-early.js"
+EARLY_MODULES = ("early.js",)
+"""What the index and the graph page run before anything is drawn."""
 TRACE_SCRIPT = "hub-trace.js"
 TRACE_MODULES = ("trace.js",)
 """What the trace viewer's frame runs before XProf's script."""
@@ -211,7 +220,12 @@ def read_own_files(folder: Path = OWN_FILES) -> dict[str, bytes]:
     others = {FIRST_STYLE, *STYLES_OF_OTHER_PAGES}
     styles = [name for name in files if name.endswith(".css") and name not in others]
     style = link_styles([FIRST_STYLE, *styles], source)
-    for name, modules in ((INDEX_SCRIPT, INDEX_MODULES), (TRACE_SCRIPT, TRACE_MODULES)):
+    scripts = {
+        INDEX_SCRIPT: INDEX_MODULES,
+        EARLY_SCRIPT: EARLY_MODULES,
+        TRACE_SCRIPT: TRACE_MODULES,
+    }
+    for name, modules in scripts.items():
         script = link_scripts(name, modules, source)
         files[name] = script.text.encode()
         files[f"{name}.map"] = script.source_map.encode()
@@ -234,8 +248,8 @@ def load_assets(xprof_static: Path, cache: Path, path_prefix: str = "") -> Asset
     hub = AssetFolder(read_own_files(), cache, path_prefix)
     files = dict(read_xprof_files(xprof_static))
     page = files.pop(TRACE_PAGE)
-    scripts = {name: body for name, body in files.items() if name.endswith((".js", ".css"))}
-    smaller = {ICON_FONT: kept_subset(files[ICON_FONT], scripts.values(), cache)}
+    users = [files[name] for name in ICON_FONT_USERS]
+    smaller = {ICON_FONT: kept_subset(files[ICON_FONT], users, cache)}
     xprof = AssetFolder(files, cache, path_prefix, smaller)
     page = with_trace_scripts(
         page, f"{hub.path}{TRACE_SCRIPT}", f"{xprof.path}trace_viewer_index.js"

@@ -1,5 +1,4 @@
-"""Makes one script of our browser modules, and one stylesheet of our styles, so that a page asks for one file
-each.
+"""Makes one script of our browser modules and one stylesheet of our styles, for a page to ask for one each.
 
 The sources stay plain ES modules, which tests import one by one. The linker reads them line by line and knows
 only the forms that our sources keep to; whatever else could change the meaning raises `LinkError` at start,

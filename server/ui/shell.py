@@ -35,6 +35,7 @@ class ShellPage:
         expires: until when the link works, in words, e.g. `link works until 3 March`; empty to say nothing.
         data: what the page's scripts know of the link; None leaves the block out.
         glance: the overview's figures, to be shown until XProf shows its own.
+        asked_first: what XProf's scripts will ask for, relative to `/data/plugin/profile/`.
     """
 
     prefix: str
@@ -46,6 +47,7 @@ class ShellPage:
     expires: str = ""
     data: PageData | None = None
     glance: Glance | None = None
+    asked_first: tuple[str, ...] = ()
 
 
 @cache

@@ -1,5 +1,4 @@
-"""Source maps (ECMA-426) that lead whole lines of a made script to lines of its sources, for debuggers
-only."""
+"""Source maps (ECMA-426): they lead a debugger from whole lines of a made script to lines of its sources."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ def make_source_map(name: str, origins: Sequence[SourceLine | None]) -> str:
 
 
 def _segments(origins: Sequence[SourceLine | None], sources: Sequence[str]) -> Iterator[str]:
-    """One segment for the start of each line: column, source, line and column, each but the first
-    relative."""
+    """One segment for the start of each line: column, source, line, column; all but the first relative."""
     places = {source: index for index, source in enumerate(sources)}
     source, line = 0, 0
     for origin in origins:
@@ -46,8 +44,7 @@ def _segments(origins: Sequence[SourceLine | None], sources: Sequence[str]) -> I
 
 
 def _digits(value: int) -> str:
-    """A number as base64 VLQ: the sign is the lowest bit, five bits a digit, the sixth says that more
-    follow."""
+    """A number as base64 VLQ: five bits a digit, the sixth for "more follow"; the sign is the lowest bit."""
     rest = abs(value) << 1 | (value < 0)
     text = ""
     while True:

@@ -14,6 +14,8 @@ from pathlib import Path
 
 TRACE_PAGE = "trace_viewer_index.html"
 ICON_FONT = "material_symbols_outlined.woff2"
+ICON_FONT_USERS = ("bundle.js", "styles.css")
+"""Where XProf names the font's icons."""
 XPROF_FILES = (
     "bundle.js",
     "zone.js",
@@ -70,8 +72,7 @@ def read_xprof_files(static: Path) -> Mapping[str, bytes]:
 
 
 def with_trace_scripts(page: bytes, own_script: str, xprof_script: str) -> bytes:
-    """The trace viewer's page with its scripts at these addresses, ours first so that it sees XProf's
-    requests.
+    """The trace viewer's page with its scripts at these addresses, ours first to see XProf's requests.
 
     Raises:
         XprofNotInstalledError: the page is not as this version of XProf makes it.
