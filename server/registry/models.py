@@ -78,10 +78,33 @@ class RunRow(Base):
     run_set: Mapped[str] = mapped_column(ByteText, index=True)
     configs: Mapped[dict[str, Json]] = mapped_column(JSON)
     artifacts: Mapped[dict[str, Json]] = mapped_column(JSON)
+    parent: Mapped[str] = mapped_column(ByteText, server_default="")
+    state: Mapped[str] = mapped_column(ByteText, server_default="ACTIVE", index=True)
+    ended: Mapped[datetime | None] = mapped_column(UtcTime)
+    seen: Mapped[datetime | None] = mapped_column(UtcTime)
+    tools: Mapped[list[Json]] = mapped_column(JSON, server_default="[]")
+    workload: Mapped[dict[str, Json]] = mapped_column(JSON, server_default="{}")
+    storage_root: Mapped[str] = mapped_column(ByteText, server_default="")
+    warnings: Mapped[list[str]] = mapped_column(JSON, server_default="[]")
     creator: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
     updated: Mapped[datetime] = mapped_column(UtcTime)
     version: Mapped[int] = mapped_column(default=1)
+
+
+class AttemptRow(Base):
+    """One try of a job to finish a run; goes with its run."""
+
+    __tablename__ = "attempts"
+    __table_args__ = (UniqueConstraint("run_key", "number"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    run_key: Mapped[int] = mapped_column(ForeignKey("runs.key", ondelete="CASCADE"))
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(ByteText)
+    started: Mapped[datetime] = mapped_column(UtcTime)
+    ended: Mapped[datetime | None] = mapped_column(UtcTime)
+    details: Mapped[dict[str, Json]] = mapped_column(JSON)
 
 
 class SessionRow(Base):
@@ -104,6 +127,15 @@ class SessionRow(Base):
     expected_hosts: Mapped[int | None]
     merged_from: Mapped[list[dict[str, str]]] = mapped_column(JSON, server_default="[]")
     prewarm: Mapped[str] = mapped_column(ByteText, server_default="")
+    kind: Mapped[str] = mapped_column(ByteText, server_default="ATTACHED")
+    state: Mapped[str] = mapped_column(ByteText, server_default="COMPLETE", index=True)
+    started: Mapped[datetime | None] = mapped_column(UtcTime)
+    ended: Mapped[datetime | None] = mapped_column(UtcTime)
+    targets: Mapped[dict[str, Json]] = mapped_column(JSON, server_default="{}")
+    details: Mapped[dict[str, Json]] = mapped_column(JSON, server_default="{}")
+    attempt: Mapped[int | None]
+    seen_digest: Mapped[str] = mapped_column(ByteText, server_default="")
+    seen_changed: Mapped[datetime | None] = mapped_column(UtcTime)
     creator: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
     updated: Mapped[datetime] = mapped_column(UtcTime)
@@ -116,7 +148,6 @@ class LinkRow(Base):
     A link to a whole run has a `run_uid`, and no session. A version that knows no such links takes it for one
     that lost its session, and opens nothing.
     """
-
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
@@ -159,3 +190,31 @@ class TokenRow(Base):
     expires: Mapped[datetime | None] = mapped_column(UtcTime)
     revoked: Mapped[datetime | None] = mapped_column(UtcTime)
     creator: Mapped[str] = mapped_column(ByteText)
+
+
+class OperationRow(Base):
+    """What became of a change that a client may ask for later; kept a day."""
+
+    __tablename__ = "operations"
+    __table_args__ = (Index(None, "created", "key"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(ByteText, unique=True)
+    parent: Mapped[str] = mapped_column(ByteText)
+    verb: Mapped[str] = mapped_column(ByteText)
+    target: Mapped[str] = mapped_column(ByteText)
+    error: Mapped[dict[str, Json] | None] = mapped_column(JSON(none_as_null=True))
+    created: Mapped[datetime] = mapped_column(UtcTime)
+
+
+class RequestRow(Base):
+    """A creation that its client may send again; kept a day."""
+
+    __tablename__ = "requests"
+    __table_args__ = (Index(None, "created"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    mark: Mapped[str] = mapped_column(ByteText, unique=True)
+    fingerprint: Mapped[str] = mapped_column(ByteText)
+    resource: Mapped[str] = mapped_column(ByteText)
+    created: Mapped[datetime] = mapped_column(UtcTime)

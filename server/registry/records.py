@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import TypeAlias
 
 JsonScalar: TypeAlias = str | int | float | bool | None
@@ -15,6 +16,37 @@ Json: TypeAlias = "JsonScalar | list[Json] | dict[str, Json]"
 def etag_of(uid: str, version: int) -> str:
     """A text that changes with every change of a resource, and differs for its successor of the same name."""
     return hashlib.sha256(f"{uid}:{version}".encode()).hexdigest()[:16]
+
+
+class RunState(StrEnum):
+    """What is known of the job behind a run, or behind one attempt of it."""
+
+    ACTIVE = "ACTIVE"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    LOST = "LOST"
+    """Nobody has heard of it for long: closed by age."""
+
+
+class SessionKind(StrEnum):
+    """How a session came here."""
+
+    ATTACHED = "ATTACHED"
+    """Somebody named its folder."""
+    PROGRAMMATIC = "PROGRAMMATIC"
+    """The job captured it and told us."""
+    ON_DEMAND = "ON_DEMAND"
+    """Somebody asked the job to capture it."""
+    SCANNED = "SCANNED"
+    """It was found where the job writes."""
+    UPLOADED = "UPLOADED"
+
+
+class SessionState(StrEnum):
+    """Whether hosts of a session may still come."""
+
+    OPEN = "OPEN"
+    COMPLETE = "COMPLETE"
 
 
 @dataclass(frozen=True)
@@ -33,6 +65,14 @@ class Run:
         created: UTC.
         updated: UTC.
         version: counts the changes.
+        parent: `projects/<project>/locations/<location>` if it was made below one, else empty.
+        state: of its newest attempt.
+        ended: when that ended, or None.
+        seen: last sign of life of the job; None for a run that was made before these were noted.
+        tools: what watches the job, as the client sent it.
+        workload: orchestrator and what it says of the job, as the client sent it.
+        storage_root: where the job writes its runs' folders; empty when nobody said.
+        warnings: sentences about what could not be taken as it was sent, or is odd.
     """
 
     id: str
@@ -46,11 +86,38 @@ class Run:
     created: datetime
     updated: datetime
     version: int
+    parent: str = ""
+    state: RunState = RunState.ACTIVE
+    ended: datetime | None = None
+    seen: datetime | None = None
+    tools: tuple[Json, ...] = ()
+    workload: Mapping[str, Json] = field(default_factory=dict)
+    storage_root: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def etag(self) -> str:
         """Names this state of the run."""
         return etag_of(self.uid, self.version)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One try of a job to finish a run.
+
+    Attributes:
+        number: from 1.
+        state: how it ended, or ACTIVE.
+        started: UTC.
+        ended: UTC, or None.
+        details: what the client said when it began.
+    """
+
+    number: int
+    state: RunState
+    started: datetime
+    ended: datetime | None
+    details: Mapping[str, Json]
 
 
 @dataclass(frozen=True)
@@ -83,6 +150,15 @@ class ProfilerSession:
         created: UTC.
         updated: UTC.
         version: counts the changes.
+        kind: how it came here.
+        state: whether hosts may still come.
+        started: when the capture began, if the client or the folder's name said so.
+        ended: when it ended, if the client said so.
+        targets: what the client said of each host, by the host's name.
+        details: what else it said: duration, tracer levels.
+        attempt: number of the run's attempt that it belongs to, or None.
+        seen_digest: names the files that were there at the last look; empty before the first.
+        seen_changed: since when they have been as they are.
     """
 
     id: str
@@ -97,8 +173,38 @@ class ProfilerSession:
     created: datetime
     updated: datetime
     version: int
+    kind: SessionKind = SessionKind.ATTACHED
+    state: SessionState = SessionState.COMPLETE
+    started: datetime | None = None
+    ended: datetime | None = None
+    targets: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = field(default_factory=dict)
+    attempt: int | None = None
+    seen_digest: str = ""
+    seen_changed: datetime | None = None
 
     @property
     def etag(self) -> str:
         """Names this state of the session."""
         return etag_of(self.uid, self.version)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What became of a change that a client may ask for later; all of ours are done at once.
+
+    Attributes:
+        id: last part of its resource name.
+        parent: below which it is, as `Run.parent`.
+        verb: `create`, `update` or `delete`.
+        target: resource name of what it is about.
+        error: `{"code", "message", "details"}` of a failure, or None.
+        created: UTC.
+    """
+
+    id: str
+    parent: str
+    verb: str
+    target: str
+    error: Mapping[str, Json] | None
+    created: datetime

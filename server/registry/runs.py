@@ -16,7 +16,8 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
-from server.registry.records import Json, Run, etag_of
+from server.registry.records import Json, Run, RunState, etag_of
+from server.registry.requests import RepeatableRequest, claim
 
 SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     {
@@ -38,6 +39,10 @@ class RunChanges:
     run_set: str | None = None
     configs: dict[str, Json] | None = None
     artifacts: dict[str, Json] | None = None
+    tools: list[Json] | None = None
+    workload: dict[str, Json] | None = None
+    storage_root: str | None = None
+    warnings: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,25 @@ class RunFilter:
 
 
 def create_run(
-    database: Database, run_id: str, values: RunChanges, *, creator: str, now: datetime
+    database: Database,
+    run_id: str,
+    values: RunChanges,
+    *,
+    creator: str,
+    now: datetime,
+    parent: str = "",
+    request: RepeatableRequest | None = None,
 ) -> Run:
-    """Makes a run.
+    """Makes a run, in the state ACTIVE and without attempts.
+
+    Args:
+        database: the registry.
+        run_id: its id.
+        values: its fields.
+        creator: name of the principal.
+        now: UTC.
+        parent: as `Run.parent`.
+        request: noted with it, so that the same request does not make it twice.
 
     Raises:
         RegistryError: ALREADY_EXISTS.
@@ -65,6 +86,13 @@ def create_run(
         run_set=values.run_set or "",
         configs=values.configs or {},
         artifacts=values.artifacts or {},
+        parent=parent,
+        state=RunState.ACTIVE.value,
+        seen=now,
+        tools=values.tools or [],
+        workload=values.workload or {},
+        storage_root=values.storage_root or "",
+        warnings=values.warnings or [],
         creator=creator,
         created=now,
         updated=now,
@@ -73,6 +101,8 @@ def create_run(
     try:
         with database.writing() as session:
             session.add(row)
+            if request is not None:
+                claim(session, request, run_id, now)
     except IntegrityError as error:
         raise RegistryError(
             RegistryProblem.ALREADY_EXISTS, f"There is a run {run_id!r} already."
@@ -122,9 +152,28 @@ def update_run(
             if value is not None:
                 setattr(row, field.name, value)
         row.version += 1
-        row.updated = now
+        row.updated = row.seen = now
         session.flush()
         return _record(row)
+
+
+def note_sign_of_life(database: Database, run_id: str, now: datetime) -> None:
+    """Notes that something of the run's job was heard; no change of the run itself."""
+    with database.writing() as session:
+        session.execute(update(RunRow).where(RunRow.id == run_id).values(seen=now))
+
+
+def add_warning(database: Database, run_id: str, sentence: str, *, most: int = 20) -> None:
+    """Adds a sentence to a run's warnings unless it is there already; only the newest are kept.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.writing() as session:
+        row = _row(session, run_id, lock=True)
+        if sentence not in row.warnings:
+            row.warnings = [*row.warnings, sentence][-most:]
+            row.version += 1
 
 
 def delete_run(database: Database, run_id: str, *, etag: str | None, now: datetime) -> None:
@@ -177,4 +226,12 @@ def _record(row: RunRow) -> Run:
         created=row.created,
         updated=row.updated,
         version=row.version,
+        parent=row.parent,
+        state=RunState(row.state),
+        ended=row.ended,
+        seen=row.seen,
+        tools=tuple(row.tools),
+        workload=row.workload,
+        storage_root=row.storage_root,
+        warnings=tuple(row.warnings),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from uuid import uuid4
@@ -23,7 +23,15 @@ from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS, merged_origins, require_free_origins
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
 from server.registry.prewarm import PrewarmState
-from server.registry.records import ProfilerSession, SessionOrigin, etag_of
+from server.registry.records import (
+    Json,
+    ProfilerSession,
+    SessionKind,
+    SessionOrigin,
+    SessionState,
+    etag_of,
+)
+from server.registry.requests import RepeatableRequest, claim
 
 SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     {
@@ -46,12 +54,27 @@ class NewSession:
     expected_hosts: int | None = None
     merged_from: tuple[SessionOrigin, ...] = ()
     prewarm: PrewarmState = PrewarmState.NONE
+    kind: SessionKind = SessionKind.ATTACHED
+    state: SessionState = SessionState.COMPLETE
+    started: datetime | None = None
+    ended: datetime | None = None
+    targets: Mapping[str, Json] = field(default_factory=dict)
+    details: Mapping[str, Json] = field(default_factory=dict)
+    attempt: int | None = None
 
 
 def create_session(
-    database: Database, run_id: str, new: NewSession, *, creator: str, now: datetime
+    database: Database,
+    run_id: str,
+    new: NewSession,
+    *,
+    creator: str,
+    now: datetime,
+    request: RepeatableRequest | None = None,
 ) -> ProfilerSession:
     """Attaches a session to a run; one with origins is a merged one, and these stay as they are.
+
+    A session is a sign of life of its run. `request` is noted with it, so that it is not made twice.
 
     Raises:
         RegistryError: NOT_FOUND (the run, or an origin), or ALREADY_EXISTS (the id, or a merged session that
@@ -72,17 +95,27 @@ def create_session(
                 expected_hosts=new.expected_hosts,
                 merged_from=[asdict(origin) for origin in new.merged_from],
                 prewarm=new.prewarm.value,
+                kind=new.kind.value,
+                state=new.state.value,
+                started=new.started,
+                ended=new.ended,
+                targets=dict(new.targets),
+                details=dict(new.details),
+                attempt=new.attempt,
                 creator=creator,
                 created=now,
                 updated=now,
                 version=1,
             )
             session.add(row)
+            session.execute(update(RunRow).where(RunRow.key == run_key).values(seen=now))
+            if request is not None:
+                claim(session, request, new.id, now)
     except IntegrityError as error:
         raise RegistryError(
             RegistryProblem.ALREADY_EXISTS, f"Run {run_id!r} has a session {new.id!r} already."
         ) from error
-    return _record(row, run_id)
+    return to_record(row, run_id)
 
 
 def get_session(database: Database, run_id: str, session_id: str) -> ProfilerSession:
@@ -95,7 +128,7 @@ def get_session(database: Database, run_id: str, session_id: str) -> ProfilerSes
         row = session.scalar(_query(run_id, session_id))
         if row is None:
             raise session_not_found(run_id, session_id)
-        return _record(row, run_id)
+        return to_record(row, run_id)
 
 
 def find_session_by_uid(database: Database, uid: str) -> ProfilerSession | None:
@@ -107,7 +140,7 @@ def find_session_by_uid(database: Database, uid: str) -> ProfilerSession | None:
     )
     with database.reading() as session:
         found = session.execute(query).one_or_none()
-        return _record(found[0], found[1]) if found else None
+        return to_record(found[0], found[1]) if found else None
 
 
 def find_session_of_run(
@@ -119,14 +152,14 @@ def find_session_of_run(
         query = query.where(SessionRow.id == session_id)
     with database.reading() as session:
         found = session.execute(query.limit(1)).one_or_none()
-        return _record(found[0], found[1]) if found else None
+        return to_record(found[0], found[1]) if found else None
 
 
 def newest_sessions(database: Database, run_uid: str, most: int) -> tuple[ProfilerSession, ...]:
     """The newest sessions of the run of this identity, newest first; empty when there is no such run."""
     with database.reading() as session:
         found = session.execute(_of_run(run_uid).limit(most))
-        return tuple(_record(row, run_id) for row, run_id in found)
+        return tuple(to_record(row, run_id) for row, run_id in found)
 
 
 def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page[ProfilerSession]:
@@ -143,7 +176,7 @@ def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page
         rows, position = fetch_page(
             session, query, SORTABLE[request.field], SessionRow.key, request
         )
-        return Page(tuple(_record(row, run_id) for row in rows), position)
+        return Page(tuple(to_record(row, run_id) for row in rows), position)
 
 
 def list_free_sessions(database: Database, run_id: str, most: int) -> tuple[ProfilerSession, ...]:
@@ -166,7 +199,7 @@ def list_free_sessions(database: Database, run_id: str, most: int) -> tuple[Prof
             .order_by(SessionRow.created.desc(), SessionRow.key.desc())
             .limit(most)
         )
-        return tuple(_record(row, run_id) for row in session.scalars(query))
+        return tuple(to_record(row, run_id) for row in session.scalars(query))
 
 
 def delete_session(
@@ -217,7 +250,8 @@ def _query(run_id: str, session_id: str) -> Select[SessionRow]:
     return select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
 
 
-def _record(row: SessionRow, run_id: str) -> ProfilerSession:
+def to_record(row: SessionRow, run_id: str) -> ProfilerSession:
+    """The row as a plain value, with the id of its run."""
     return ProfilerSession(
         id=row.id,
         uid=row.uid,
@@ -231,4 +265,13 @@ def _record(row: SessionRow, run_id: str) -> ProfilerSession:
         created=row.created,
         updated=row.updated,
         version=row.version,
+        kind=SessionKind(row.kind),
+        state=SessionState(row.state),
+        started=row.started,
+        ended=row.ended,
+        targets=row.targets,
+        details=row.details,
+        attempt=row.attempt,
+        seen_digest=row.seen_digest,
+        seen_changed=row.seen_changed,
     )

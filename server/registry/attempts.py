@@ -1,0 +1,129 @@
+"""Queries on the attempts of runs: a job that is started again under the same name keeps its history.
+
+Each function is one transaction. A run's state is that of its newest attempt, and is changed here with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from server.registry.database import Database
+from server.registry.errors import run_not_found
+from server.registry.models import AttemptRow, RunRow
+from server.registry.records import Attempt, Json, RunState
+
+
+def begin_attempt(
+    database: Database, run_id: str, details: Mapping[str, Json], *, now: datetime
+) -> Attempt:
+    """Begins a run's next attempt; one that is still under way ends as LOST at the same moment.
+
+    Two that begin at once get two numbers, one after the other.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.writing() as session:
+        run = _locked(session, run_id)
+        _end_open(session, run.key, RunState.LOST, now)
+        last = session.scalar(
+            select(func.max(AttemptRow.number)).where(AttemptRow.run_key == run.key)
+        )
+        row = AttemptRow(
+            run_key=run.key,
+            number=(last or 0) + 1,
+            state=RunState.ACTIVE.value,
+            started=now,
+            ended=None,
+            details=dict(details),
+        )
+        session.add(row)
+        _set_state(run, RunState.ACTIVE, now)
+        return _record(row)
+
+
+def set_state(database: Database, run_id: str, state: RunState, *, now: datetime) -> None:
+    """Gives the run, and its newest attempt, a state: ended, or active again.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.writing() as session:
+        run = _locked(session, run_id)
+        newest = session.scalar(
+            select(AttemptRow)
+            .where(AttemptRow.run_key == run.key)
+            .order_by(AttemptRow.number.desc())
+            .limit(1)
+        )
+        if newest is not None and newest.state != state.value:
+            newest.state = state.value
+            newest.ended = None if state is RunState.ACTIVE else now
+        if run.state != state.value:
+            _set_state(run, state, now)
+        run.seen = now
+
+
+def close_silent(database: Database, before: datetime, *, now: datetime) -> tuple[str, ...]:
+    """Ends as LOST the active runs of which nothing was heard since `before`; their ids.
+
+    Runs from before signs of life were noted count from their last change.
+    """
+    heard = func.coalesce(RunRow.seen, RunRow.updated)
+    with database.writing() as session:
+        rows = session.scalars(
+            select(RunRow)
+            .where(RunRow.state == RunState.ACTIVE.value, heard < before)
+            .order_by(RunRow.key)
+            .with_for_update()
+        ).all()
+        for run in rows:
+            _end_open(session, run.key, RunState.LOST, now)
+            _set_state(run, RunState.LOST, now)
+        return tuple(run.id for run in rows)
+
+
+def list_attempts(database: Database, run_id: str) -> tuple[Attempt, ...]:
+    """A run's attempts, the first one first; none for a run that no job has begun.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.reading() as session:
+        key = session.scalar(select(RunRow.key).where(RunRow.id == run_id))
+        if key is None:
+            raise run_not_found(run_id)
+        query = select(AttemptRow).where(AttemptRow.run_key == key).order_by(AttemptRow.number)
+        return tuple(_record(row) for row in session.scalars(query))
+
+
+def _locked(session: Session, run_id: str) -> RunRow:
+    run = session.scalar(select(RunRow).where(RunRow.id == run_id).with_for_update())
+    if run is None:
+        raise run_not_found(run_id)
+    return run
+
+
+def _end_open(session: Session, run_key: int, state: RunState, now: datetime) -> None:
+    session.execute(
+        update(AttemptRow)
+        .where(AttemptRow.run_key == run_key, AttemptRow.state == RunState.ACTIVE.value)
+        .values(state=state.value, ended=now)
+    )
+
+
+def _set_state(run: RunRow, state: RunState, now: datetime) -> None:
+    run.state = state.value
+    run.ended = None if state is RunState.ACTIVE else now
+    run.updated = now
+    run.version += 1
+    if state is not RunState.LOST:
+        run.seen = now
+
+
+def _record(row: AttemptRow) -> Attempt:
+    return Attempt(row.number, RunState(row.state), row.started, row.ended, row.details)

@@ -1,0 +1,78 @@
+"""Queries on operations. Each function is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import uuid4
+
+from sqlalchemy import delete, select
+
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.models import OperationRow
+from server.registry.pages import Page, PageRequest, fetch_page
+from server.registry.records import Json, Operation
+
+
+def add_operation(
+    database: Database,
+    *,
+    parent: str,
+    verb: str,
+    target: str,
+    now: datetime,
+    error: Mapping[str, Json] | None = None,
+) -> Operation:
+    """Notes what became of a change."""
+    row = OperationRow(
+        id=f"operation-{uuid4().hex}",
+        parent=parent,
+        verb=verb,
+        target=target,
+        error=dict(error) if error is not None else None,
+        created=now,
+    )
+    with database.writing() as session:
+        session.add(row)
+    return _record(row)
+
+
+def get_operation(database: Database, parent: str, operation_id: str) -> Operation:
+    """The operation of this id below a parent.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    query = select(OperationRow).where(
+        OperationRow.id == operation_id, OperationRow.parent == parent
+    )
+    with database.reading() as session:
+        row = session.scalar(query)
+        if row is None:
+            raise RegistryError(
+                RegistryProblem.NOT_FOUND,
+                f"There is no operation {operation_id!r}; operations are kept a day.",
+            )
+        return _record(row)
+
+
+def list_operations(database: Database, parent: str, request: PageRequest) -> Page[Operation]:
+    """A page of a parent's operations; they are sorted by `created` only."""
+    query = select(OperationRow).where(OperationRow.parent == parent)
+    with database.reading() as session:
+        rows, position = fetch_page(session, query, OperationRow.created, OperationRow.key, request)
+        return Page(tuple(_record(row) for row in rows), position)
+
+
+def remove_old_operations(database: Database, before: datetime) -> int:
+    """Removes operations from before a moment; how many there were."""
+    with database.writing() as session:
+        removed = session.scalars(
+            delete(OperationRow).where(OperationRow.created < before).returning(OperationRow.key)
+        )
+        return len(removed.all())
+
+
+def _record(row: OperationRow) -> Operation:
+    return Operation(row.id, row.parent, row.verb, row.target, row.error, row.created)

@@ -1,0 +1,88 @@
+"""Creations that a client may send again (AIP-155): who repeats one gets what the first one made.
+
+`claim` is meant for the transaction that makes the resource: of two that arrive at once only one makes
+it; `recall` looks before that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.models import RequestRow
+
+
+@dataclass(frozen=True)
+class RepeatableRequest:
+    """A creation that its client has given a name.
+
+    Attributes:
+        principal: who asks; two may use the same name.
+        request_id: the name.
+        fingerprint: hash of all that is asked.
+    """
+
+    principal: str
+    request_id: str
+    fingerprint: str
+
+    @property
+    def mark(self) -> str:
+        """What it is kept under."""
+        return _hash([self.principal, self.request_id])
+
+
+def fingerprint_of(*asked: object) -> str:
+    """A hash of JSON values: the resource's place and all that is said of it."""
+    return _hash(list(asked))
+
+
+def recall(database: Database, request: RepeatableRequest) -> str | None:
+    """What the same request made before: a name of a resource; None when it is new.
+
+    Raises:
+        RegistryError: ALREADY_EXISTS, the name was used for something else.
+    """
+    with database.reading() as session:
+        row = session.scalar(select(RequestRow).where(RequestRow.mark == request.mark))
+        if row is None:
+            return None
+        if row.fingerprint != request.fingerprint:
+            raise RegistryError(
+                RegistryProblem.ALREADY_EXISTS,
+                f"requestId {request.request_id!r} was used for another request. Choose a new one.",
+            )
+        return row.resource
+
+
+def claim(session: Session, request: RepeatableRequest, resource: str, now: datetime) -> None:
+    """Notes in the transaction that makes the resource what the request made.
+
+    At the end of the transaction the database refuses the later one of two that arrive at once, by an
+    `IntegrityError` on the mark.
+    """
+    session.add(
+        RequestRow(
+            mark=request.mark, fingerprint=request.fingerprint, resource=resource, created=now
+        )
+    )
+
+
+def remove_old_requests(database: Database, before: datetime) -> int:
+    """Removes requests from before a moment; how many there were."""
+    with database.writing() as session:
+        removed = session.scalars(
+            delete(RequestRow).where(RequestRow.created < before).returning(RequestRow.key)
+        )
+        return len(removed.all())
+
+
+def _hash(parts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

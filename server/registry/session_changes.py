@@ -1,0 +1,138 @@
+"""Changes of sessions that are there: what people and jobs say of them, and what looks at their files find.
+
+Each function is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+
+from sqlalchemy import Select, select, update
+from sqlalchemy.orm import Session
+
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem, session_not_found
+from server.registry.models import RunRow, SessionRow
+from server.registry.records import (
+    Json,
+    ProfilerSession,
+    SessionKind,
+    SessionState,
+    etag_of,
+)
+from server.registry.sessions import to_record
+
+
+@dataclass(frozen=True)
+class SessionChanges:
+    """New values for a session; None leaves a field as it is."""
+
+    display_name: str | None = None
+    expected_hosts: int | None = None
+    kind: SessionKind | None = None
+    state: SessionState | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+    targets: Mapping[str, Json] | None = None
+    details: Mapping[str, Json] | None = None
+
+
+Decide = Callable[[ProfilerSession], SessionChanges]
+"""What to change, given the session as it is while nobody else changes it."""
+
+
+def change_session(
+    database: Database,
+    run_id: str,
+    session_id: str,
+    decide: Decide,
+    *,
+    etag: str | None,
+    now: datetime,
+) -> ProfilerSession:
+    """Changes a session, unless it is another state than the one that `etag` names.
+
+    Raises:
+        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+    """
+    with database.writing() as session:
+        row = _locked(session, run_id, session_id)
+        if etag is not None and etag != etag_of(row.uid, row.version):
+            raise RegistryError(
+                RegistryProblem.ETAG_MISMATCH,
+                f"Session {session_id!r} was changed since you read it. Read it again.",
+            )
+        changes = decide(to_record(row, run_id))
+        for one in fields(changes):
+            value = getattr(changes, one.name)
+            if value is not None:
+                setattr(row, one.name, dict(value) if isinstance(value, Mapping) else value)
+        row.version += 1
+        row.updated = now
+        session.execute(update(RunRow).where(RunRow.key == row.run_key).values(seen=now))
+        session.flush()
+        return to_record(row, run_id)
+
+
+def note_look(
+    database: Database, uid: str, digest: str, *, now: datetime
+) -> ProfilerSession | None:
+    """Notes what a session's files look like; None when it was deleted. No change of the session itself."""
+    with database.writing() as session:
+        found = session.execute(_by_uid(uid).with_for_update(of=SessionRow)).one_or_none()
+        if found is None:
+            return None
+        row, run_id = found
+        if row.seen_digest != digest:
+            row.seen_digest, row.seen_changed = digest, now
+            session.execute(update(RunRow).where(RunRow.key == row.run_key).values(seen=now))
+        session.flush()
+        return to_record(row, run_id)
+
+
+def complete_session(database: Database, uid: str, digest: str) -> bool:
+    """Closes an open session whose files still look as `digest` says; whether it was this call."""
+    change = (
+        update(SessionRow)
+        .where(
+            SessionRow.uid == uid,
+            SessionRow.state == SessionState.OPEN.value,
+            SessionRow.seen_digest == digest,
+        )
+        .values(state=SessionState.COMPLETE.value)
+        .returning(SessionRow.key)
+    )
+    with database.writing() as session:
+        return session.scalar(change) is not None
+
+
+def list_open_sessions(database: Database, most: int) -> tuple[ProfilerSession, ...]:
+    """Sessions whose hosts may still come, the longest unchanged first."""
+    query = (
+        select(SessionRow, RunRow.id)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(SessionRow.state == SessionState.OPEN.value)
+        .order_by(SessionRow.seen_changed, SessionRow.key)
+        .limit(most)
+    )
+    with database.reading() as session:
+        return tuple(to_record(row, run_id) for row, run_id in session.execute(query))
+
+
+def _locked(session: Session, run_id: str, session_id: str) -> SessionRow:
+    run_key = select(RunRow.key).where(RunRow.id == run_id).scalar_subquery()
+    query = select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
+    row = session.scalar(query.with_for_update())
+    if row is None:
+        raise session_not_found(run_id, session_id)
+    return row
+
+
+def _by_uid(uid: str) -> Select[SessionRow, str]:
+    return (
+        select(SessionRow, RunRow.id)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(SessionRow.uid == uid)
+    )
