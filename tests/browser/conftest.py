@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -51,6 +51,23 @@ def prefixed_link(tmp_path_factory: pytest.TempPathFactory, small_session: Path)
     try:
         hub = factory.start(settings)
         yield share(hub.url, "demo", "two hosts", small_session)
+    finally:
+        factory.stop_all()
+
+
+@pytest.fixture(scope="session")
+def other_links(
+    tmp_path_factory: pytest.TempPathFactory, other_sessions: Mapping[str, Path]
+) -> Iterator[Mapping[str, str]]:
+    """Links to the sessions of `other_sessions`, by their names, on one hub."""
+    factory = HubFactory(tmp_path_factory.mktemp("others-hub"))
+    root = other_sessions["jax"].parent
+    try:
+        hub = factory.start({"XPROF_HUB_STORAGE_ROOTS": str(root)})
+        yield {
+            name: share(hub.url, f"run {name}", f"session {name}", folder)
+            for name, folder in other_sessions.items()
+        }
     finally:
         factory.stop_all()
 
