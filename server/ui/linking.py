@@ -15,7 +15,8 @@ from posixpath import dirname, join, normpath
 from server.ui.source_map import SourceLine, make_source_map
 
 _NAME = r"[A-Za-z_$][\w$]*"
-_IMPORT_NAMES = re.compile(rf'import \{{((?:\s*{_NAME}(?: as {_NAME})?\s*,?)*)\}} from "([^"]+)";')
+_IMPORT_NAMES = re.compile(r'import \{([\w$,\s]*)\} from "([^"]+)";')
+_IMPORTED = re.compile(rf"{_NAME}(?: as {_NAME})?")
 _IMPORT_ALL = re.compile(rf'import \* as ({_NAME}) from "([^"]+)";')
 _IMPORT_ONLY = re.compile(r'import "([^"]+)";')
 _EXPORT = re.compile(rf"export (?:(?:async )?function\*?|class|const) ({_NAME})\b")
@@ -117,7 +118,10 @@ def _unclear(text: str) -> str:
 def _take_import(module: str, statement: str, where: str) -> tuple[str, str, tuple[str, ...]]:
     """Module, left side and needed names of an import."""
     if names := _IMPORT_NAMES.fullmatch(statement):
-        pairs = [part.strip().split(" as ") for part in names[1].split(",") if part.strip()]
+        parts = [part.strip() for part in names[1].split(",") if part.strip()]
+        if not all(map(_IMPORTED.fullmatch, parts)):
+            raise LinkError(f"{where}: {names[1].strip()} are no names to import.")
+        pairs = [part.split(" as ") for part in parts]
         left = ", ".join(": ".join(pair) for pair in pairs)
         target, side, needed = names[2], f"{{ {left} }}", tuple(pair[0] for pair in pairs)
     elif everything := _IMPORT_ALL.fullmatch(statement):

@@ -13,24 +13,41 @@ import brotli
 import pytest
 
 from server.ui.assets import (
+    INDEX_MODULES,
+    INDEX_SCRIPT,
+    INDEX_STYLE,
     OWN_FILES,
-    XPROF_FILES,
+    STYLES_OF_OTHER_PAGES,
     Asset,
+    AssetFolder,
     Assets,
-    XprofNotInstalledError,
-    find_xprof_static,
     load_assets,
 )
-from server.ui.shell import MODULES
+from server.ui.copies import FAST, Kept
+from server.ui.xprof_files import (
+    ICON_FONT,
+    TRACE_PAGE,
+    XPROF_FILES,
+    XprofNotInstalledError,
+    find_xprof_static,
+    with_trace_scripts,
+)
+
+IMPORT = re.compile(r'^(?:import .*|\} )?from "(\.[^"]+)";$|^import "(\.[^"]+)";$', re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
-    return load_assets(find_xprof_static(), tmp_path_factory.mktemp("cache"))
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def assets(cache: Path) -> Assets:
+    return load_assets(find_xprof_static(), cache, "/team/xprof")
 
 
 def body_of(assets: Assets, name: str) -> bytes:
-    asset = assets.get(name)
+    asset = assets.find(name)
     assert asset is not None
     return asset.body
 
@@ -40,36 +57,62 @@ def test_xprof_scripts_are_served_byte_for_byte(assets: Assets, name: str) -> No
     assert body_of(assets, name) == (find_xprof_static() / name).read_bytes()
 
 
-def test_trace_page_links_no_other_host_and_takes_immutable_scripts(assets: Assets) -> None:
-    page = body_of(assets, "trace_viewer_index.html")
+def test_trace_page_links_no_other_host_and_takes_shared_scripts(assets: Assets) -> None:
+    page = body_of(assets, TRACE_PAGE)
     assert not re.search(rb'(?:href|src)="https?:', page)
-    sources = re.findall(rb'<script[^>]*src="([^"]*)"', page)
-    place = f"_assets/{assets.hash}/".encode()
-    assert sources == [place + b"trace.js", place + b"trace_viewer_index.js"]
+    sources = [address.decode() for address in re.findall(rb'<script[^>]*src="([^"]*)"', page)]
+    assert sources == [
+        f"/team/xprof/_assets/{assets.hub.hash}/hub-trace.js",
+        f"/team/xprof/_assets/{assets.xprof.hash}/trace_viewer_index.js",
+    ]
+    assert page.count(b"<script defer src=") == 2
+
+
+def test_a_trace_page_of_another_version_is_refused() -> None:
+    with pytest.raises(XprofNotInstalledError):
+        with_trace_scripts(b"<html><head><script src='new.js'></script>", "/a.js", "/b.js")
 
 
 def test_stylesheets_import_nothing_from_other_hosts(assets: Assets) -> None:
-    for name in assets.names():
+    for name in [*assets.hub.names(), *assets.xprof.names()]:
         if name.endswith(".css"):
             loaded = re.findall(rb"@import[^;]*|url\([^)]*\)", body_of(assets, name))
             assert [address for address in loaded if b"//" in address] == [], name
 
 
 def test_unknown_file_is_none(assets: Assets) -> None:
-    assert assets.get("../assets.py") is None
-    assert assets.get("index.html") is None
+    assert assets.find("../assets.py") is None
+    assert assets.find("index.html") is None
 
 
-def test_every_own_module_is_served_and_preloaded(assets: Assets) -> None:
-    imported = {
-        path.relative_to(OWN_FILES).as_posix()
-        for path in OWN_FILES.rglob("*.js")
-        if "vendor" not in path.parts
-    }
-    of_frames = {"trace.js", "graph.js", "graphsvg.js", "report.js"}
-    entries = {"boot.js", "charts/index.js"} | of_frames
-    assert imported - entries == set(MODULES)
-    assert all(assets.get(name) for name in imported)
+def test_the_script_holds_every_module_of_the_index(assets: Assets) -> None:
+    waiting, wanted = list(INDEX_MODULES), set()
+    while waiting:
+        name = waiting.pop()
+        wanted.add(name)
+        folder = (OWN_FILES / name).parent
+        for found in IMPORT.findall((OWN_FILES / name).read_text("utf-8")):
+            path = (folder / (found[0] or found[1])).resolve().relative_to(OWN_FILES.resolve())
+            if path.as_posix() not in wanted:
+                waiting.append(path.as_posix())
+    script = body_of(assets, INDEX_SCRIPT).decode()
+    named = re.findall(r"^// ([\w/.-]+\.js)$", script, re.MULTILINE)
+    assert len(named) == len(set(named))
+    assert set(named) == wanted
+    assert len(named) > 20
+
+
+def test_the_stylesheet_holds_every_style_of_the_index_the_theme_first(assets: Assets) -> None:
+    named = re.findall(r"^/\* (\S+) \*/$", body_of(assets, INDEX_STYLE).decode(), re.MULTILINE)
+    styles = {path.relative_to(OWN_FILES).as_posix() for path in OWN_FILES.rglob("*.css")}
+    assert named[0] == "theme.css"
+    assert set(named) == styles - STYLES_OF_OTHER_PAGES
+    assert styles >= STYLES_OF_OTHER_PAGES
+
+
+def test_single_sources_are_there_for_debuggers_and_the_graph_page(assets: Assets) -> None:
+    for path in OWN_FILES.rglob("*.js"):
+        assert assets.hub.get(path.relative_to(OWN_FILES).as_posix()) is not None, path
 
 
 def test_own_files_ask_no_other_host() -> None:
@@ -91,28 +134,67 @@ def test_vendored_files_are_what_their_readme_names() -> None:
     assert named == files
 
 
-def test_compression_round_trips_and_is_kept_on_disk(tmp_path: Path) -> None:
+def test_a_file_is_compressed_fast_until_its_best_copies_are_there(tmp_path: Path) -> None:
     body = b"let answer = 42;\n" * 100
-    asset = Assets({"a.js": body}, tmp_path).get("a.js")
+    folder = AssetFolder({"a.js": body, "tiny.js": b"1;"}, tmp_path)
+    asset, tiny = folder.get("a.js"), folder.get("tiny.js")
     assert asset is not None
-    assert brotli.decompress(asset.encodings["br"]) == body
-    assert gzip.decompress(asset.encodings["gzip"]) == body
+    assert tiny is not None
+    assert not tiny.encodings
+    assert asset.encodings["br"] == FAST["br"](body)
     assert list(tmp_path.iterdir()) == []
-    Assets({"a.js": body}, tmp_path).compress()
+    for _, copy in folder.kept():
+        copy.write()
     kept = {path.suffix: path for path in tmp_path.iterdir()}
     assert brotli.decompress(kept[".br"].read_bytes()) == body
     assert gzip.decompress(kept[".gzip"].read_bytes()) == body
+    assert {path.stat().st_mode & 0o777 for path in kept.values()} == {0o644}
+    # Without a new start the same asset now gives what is on disk.
     kept[".br"].write_bytes(b"from disk")
-    again = Assets({"a.js": body}, tmp_path).get("a.js")
-    assert again is not None
-    assert again.encodings["br"] == b"from disk"
+    assert asset.encodings["br"] == b"from disk"
+    assert all(copy.is_there() for _, copy in folder.kept())
+
+
+def test_a_smaller_file_takes_the_place_of_the_whole_once_it_is_there(tmp_path: Path) -> None:
+    smaller = Kept(tmp_path / "made.woff2", 5, lambda: b"part")
+    folder = AssetFolder({"font.woff2": b"whole"}, tmp_path, smaller={"font.woff2": smaller})
+    before = folder.get("font.woff2")
+    smaller.write()
+    after = folder.get("font.woff2")
+    assert before is not None
+    assert after is not None
+    assert (before.body, after.body) == (b"whole", b"part")
+    assert before.etag != after.etag
+    assert list(folder.kept()) == []
+
+
+def test_the_icon_font_is_among_what_is_made_ahead(assets: Assets) -> None:
+    missing = dict(assets.missing())
+    assert ICON_FONT in missing
+    sizes = [copy.source_bytes for _, copy in assets.missing()]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_hash_changes_with_any_file(tmp_path: Path) -> None:
-    one = Assets({"a.js": b"1", "b.js": b"2"}, tmp_path)
-    other = Assets({"a.js": b"1", "b.js": b"3"}, tmp_path)
-    moved = Assets({"a.js": b"12", "b.js": b""}, tmp_path)
+    one = AssetFolder({"a.js": b"1", "b.js": b"2"}, tmp_path)
+    other = AssetFolder({"a.js": b"1", "b.js": b"3"}, tmp_path)
+    moved = AssetFolder({"a.js": b"12", "b.js": b""}, tmp_path)
     assert len({one.hash, other.hash, moved.hash}) == 3
+    assert one.path == f"/_assets/{one.hash}/"
+
+
+def test_our_files_and_xprofs_have_hashes_of_their_own(assets: Assets, tmp_path: Path) -> None:
+    again = load_assets(find_xprof_static(), tmp_path)
+    assert (again.xprof.hash, again.hub.hash) == (assets.xprof.hash, assets.hub.hash)
+    assert assets.xprof.hash != assets.hub.hash
+    assert assets.find_hashed(assets.xprof.hash, "bundle.js")[1]
+    assert assets.find_hashed(assets.xprof.hash, INDEX_SCRIPT) == (None, True)
+
+
+def test_another_releases_hash_gives_the_present_file(assets: Assets) -> None:
+    asset, is_present = assets.find_hashed("0123456789abcdef", INDEX_SCRIPT)
+    assert asset is assets.hub.get(INDEX_SCRIPT)
+    assert not is_present
 
 
 @pytest.mark.parametrize(
@@ -144,7 +226,7 @@ def test_missing_xprof_says_what_to_install(tmp_path: Path) -> None:
 def test_finding_xprof_does_not_import_it() -> None:
     script = (
         "import sys\n"
-        "from server.ui.assets import find_xprof_static\n"
+        "from server.ui.xprof_files import find_xprof_static\n"
         "find_xprof_static()\n"
         "print([name for name in sys.modules if name.split('.')[0] == 'xprof'])\n"
     )
