@@ -43,7 +43,7 @@ def test_a_host_with_many_oddities_is_named_once(modules: Modules) -> None:
     script = """
       document.body.innerHTML =
         "<details id='xh-hosts' open><summary></summary><ul></ul></details>";
-      const { showHosts } = await load("bar.js");
+      const { showHosts } = await load("bar/hosts.js");
       showHosts(argument, false);
       return [...document.querySelectorAll("#xh-hosts li")].map((item) =>
         [...item.children].map((child) => child.textContent));

@@ -1,7 +1,7 @@
 /**
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
-import { enableCopy } from "./bar.js";
+import { enableBar } from "./bar/bar.js";
 import { replaceGlance } from "./glance.js";
 import { keepLinksInside } from "./links.js";
 import { dismissNotice, showNotice } from "./notice.js";
@@ -32,7 +32,7 @@ keepAddress();
 keepStylesLocal();
 keepLinksInside();
 watchRequests(onRequest);
-enableCopy();
+enableBar();
 followTools();
 replaceGlance();
 // The trace viewer and the graph are pages of their own in frames; they report through report.js. Their requests

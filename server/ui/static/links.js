@@ -25,7 +25,8 @@ function correctLinksOnUse() {
   for (const moment of MOMENTS) {
     const listener = (event) => {
       const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement && node.hasAttribute("href"));
-      if (link) correctLink(link);
+      // The bar's own links lead to other sessions of the same link, on purpose.
+      if (link && !link.closest("#xh-bar")) correctLink(link);
     };
     document.addEventListener(moment, listener, { capture: true });
   }

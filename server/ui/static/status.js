@@ -1,7 +1,7 @@
 /**
  * Asks how the session is, and goes on asking while hosts of it are still to come, or nobody can say.
  */
-import { showHosts, usableHosts } from "./bar.js";
+import { showHosts, usableHosts } from "./bar/hosts.js";
 import { showSessionProblem } from "./notice.js";
 import { basePath } from "./paths.js";
 import { showRetry } from "./retry.js";

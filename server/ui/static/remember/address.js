@@ -108,3 +108,10 @@ export function remember(ofTool, values) {
   for (const [name, value] of Object.entries(values)) note(name, value);
   writeNow();
 }
+
+/** The present view as a query for another session of the run: all that the address says but the session. */
+export function viewQuery() {
+  const query = new URLSearchParams(location.search);
+  query.delete("run");
+  return query.size ? `?${query}` : "";
+}

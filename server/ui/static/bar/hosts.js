@@ -1,48 +1,13 @@
 /**
- * The share bar in XProf's toolbar: copies the address, and names hosts that can't be shown.
+ * Hosts in the bar: how many can be shown, and in a list why the others can't and what is odd about these.
  */
-
-/** How long "Copied" stays, in milliseconds. */
-const COPIED_FOR = 2000;
-
-/** Puts text into the clipboard; without a secure context only the old way works. */
-async function copyText(text) {
-  if (navigator.clipboard) {
-    await navigator.clipboard.writeText(text);
-    return;
-  }
-  const field = document.createElement("textarea");
-  field.value = text;
-  document.body.append(field);
-  field.select();
-  document.execCommand("copy");
-  field.remove();
-}
-
-/** Makes the copy button work. */
-export function enableCopy() {
-  const button = document.getElementById("xh-copy");
-  const label = button?.querySelector("span");
-  if (!button) return;
-  button.addEventListener("click", async () => {
-    await copyText(location.href);
-    label.textContent = "Copied";
-    setTimeout(() => (label.textContent = "Copy link"), COPIED_FOR);
-  });
-}
+import { element } from "../notice.js";
+import { closeDetailsFromOutside } from "./panel.js";
 
 /** One entry of the list: a host's name, if it is about one, and sentences. */
 function line(name, ...messages) {
-  const item = document.createElement("li");
-  const label = document.createElement("b");
-  label.textContent = name;
-  const paragraphs = messages.map((message) => {
-    const paragraph = document.createElement("p");
-    paragraph.textContent = message;
-    return paragraph;
-  });
-  item.append(...(name ? [label] : []), ...paragraphs);
-  return item;
+  const label = name ? [element("b", {}, name)] : [];
+  return element("li", {}, ...label, ...messages.map((message) => element("p", {}, message)));
 }
 
 /** Entries of sentences about hosts, one for each host. */
@@ -58,10 +23,7 @@ function hostLines(sentences) {
 /** A line that offers to open the page again, for hosts that it does not show yet. */
 function reloadLine() {
   const item = line("", "More of this session is here now.");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "xh-action";
-  button.textContent = "Show it";
+  const button = element("button", { type: "button", class: "xh-action" }, "Show it");
   button.addEventListener("click", () => location.reload());
   item.append(button);
   return item;
@@ -97,9 +59,18 @@ export function showHosts({ hosts, problems, warnings, expectedHosts, notes }, h
   ];
   const isWhole = usable >= all;
   const oddities = isWhole && lines.length ? ` · ${lines.length} ${lines.length === 1 ? "note" : "notes"}` : "";
-  box.querySelector("summary").textContent = countText(usable, all) + oddities;
+  const summary = box.querySelector("summary");
+  summary.textContent = countText(usable, all) + oddities;
+  // Without a list there is nothing to open, by key as little as by mouse.
+  summary.tabIndex = lines.length ? 0 : -1;
   box.classList.toggle("xh-warn", !isWhole);
   box.classList.toggle("xh-listed", lines.length > 0);
   if (!lines.length) box.open = false;
   box.querySelector("ul").replaceChildren(...lines);
+}
+
+/** Lets the list of hosts close as other panels do. */
+export function enableHosts() {
+  const box = document.getElementById("xh-hosts");
+  if (box) closeDetailsFromOutside(box);
 }
