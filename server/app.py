@@ -162,9 +162,8 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(router)
     app.include_router(asset_routes.router)
     app.include_router(link_entry.router)
-    for place in xprof.PLACES:
-        app.include_router(xprof_progress.router, prefix=place)
-        app.include_router(xprof.router, prefix=place)
+    for router in (xprof_progress.routes, xprof.routes):
+        app.include_router(xprof.at_all_places(router))
     app.include_router(pages.router)
     _add_middleware(app, services)
     return app

@@ -83,7 +83,7 @@ class View(ApiModel):
     op: Line = ""
     start_ms: float | None = None
     """Trace viewers: where the visible time begins on the trace's own axis, in milliseconds."""
-    end_ms: Annotated[float | None, Field(validate_default=True)] = None
+    end_ms: float | None = None
     """Where it ends."""
 
     @model_serializer(mode="wrap")
@@ -98,6 +98,16 @@ class View(ApiModel):
 
 class NewView(View):
     """A view that somebody asks for: it must be one that the page can show."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_missing_end(cls, fields: object) -> object:
+        """Puts an end beside a start, so that a missing one is complained of by its name."""
+        ends = {"startMs": "endMs", "start_ms": "end_ms"}
+        if not isinstance(fields, dict):
+            return fields
+        missing = {ends[name]: None for name in fields if name in ends}
+        return {**missing, **fields}
 
     @field_validator("tool")
     @classmethod

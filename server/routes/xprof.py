@@ -15,6 +15,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.routing import APIRoute
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
@@ -52,8 +53,22 @@ _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
 Grant = Annotated[SessionGrant, Depends(session_grant)]
 
-router = APIRouter(prefix=XPROF_PATH, include_in_schema=False)
-"""To be included once for each of `PLACES`."""
+routes = APIRouter(prefix=XPROF_PATH, include_in_schema=False)
+"""For `at_all_places`."""
+
+
+def at_all_places(below: APIRouter) -> APIRouter:
+    """A router with these routes at each of `PLACES`.
+
+    Including a router with a prefix would do too, but then log and metrics know routes by their inner paths.
+    """
+    placed = APIRouter(include_in_schema=False)
+    for place in PLACES:
+        for route in below.routes:
+            if isinstance(route, APIRoute):
+                path, methods = place + route.path, sorted(route.methods or ())
+                placed.add_api_route(path, route.endpoint, methods=methods)
+    return placed
 
 
 def first_values(request: Request) -> dict[str, str]:
@@ -64,13 +79,13 @@ def first_values(request: Request) -> dict[str, str]:
     return values
 
 
-@router.api_route("/runs", methods=METHODS)
+@routes.api_route("/runs", methods=METHODS)
 def runs(grant: Grant) -> Response:
     """XProf's list of sessions, which it calls runs: this one."""
     return _small_json([grant.session_id])
 
 
-@router.api_route("/config", methods=METHODS)
+@routes.api_route("/config", methods=METHODS)
 def config(_grant: Grant) -> Response:
     """XProf's UI options: nothing is captured here."""
     return _small_json(
@@ -78,13 +93,13 @@ def config(_grant: Grant) -> Response:
     )
 
 
-@router.api_route("/version", methods=METHODS)
+@routes.api_route("/version", methods=METHODS)
 def version(_grant: Grant) -> Response:
     """XProf's version."""
     return PlainTextResponse(XPROF_VERSION, headers={"Cache-Control": "no-cache"})
 
 
-@router.api_route("/hosts", methods=METHODS)
+@routes.api_route("/hosts", methods=METHODS)
 async def hosts(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The host menu of a tool; empty rather than an error, which would stop XProf's UI for good."""
     try:
@@ -95,13 +110,13 @@ async def hosts(grant: Grant, request: Request, services: ServicesDependency) ->
     return _small_json([{"hostname": host} for host in host_menu(tool, session.host_names)])
 
 
-@router.api_route("/run_tools", methods=METHODS)
+@routes.api_route("/run_tools", methods=METHODS)
 async def run_tools(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The tools that XProf can show for this session."""
     return await answer_route("run_tools", grant, request, services)
 
 
-@router.api_route("/module_list", methods=METHODS)
+@routes.api_route("/module_list", methods=METHODS)
 async def module_list(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The session's HLO modules, comma-separated."""
     return await answer_route("module_list", grant, request, services)
@@ -127,7 +142,7 @@ async def answer_route(
     return await answers.respond(request, session, asked, file_name, notes)
 
 
-@router.api_route("/data", methods=METHODS)
+@routes.api_route("/data", methods=METHODS)
 async def data(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """One tool's data; graph and memory timeline, which XProf answers as HTML, become pages of ours."""
     query = first_values(request)
@@ -139,19 +154,19 @@ async def data(grant: Grant, request: Request, services: ServicesDependency) -> 
     return await answer_route(DATA, grant, request, services)
 
 
-@router.api_route("/graph_data", methods=METHODS)
+@routes.api_route("/graph_data", methods=METHODS)
 async def graph_data(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What the graph page draws: `{"dot": ...}`."""
     return await answer_route("graph_data", grant, request, services)
 
 
-@router.api_route("/timeline_data", methods=METHODS)
+@routes.api_route("/timeline_data", methods=METHODS)
 async def timeline_data(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What the memory timeline page draws."""
     return await answer_route("timeline_data", grant, request, services)
 
 
-@router.api_route("/data_csv", methods=METHODS)
+@routes.api_route("/data_csv", methods=METHODS)
 async def data_csv(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """A tool's table as a CSV file."""
     query = first_values(request)
@@ -160,7 +175,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
     return await answer_route("data_csv", grant, request, services, f"{name.strip('_')}.csv")
 
 
-@router.api_route("/status", methods=METHODS)
+@routes.api_route("/status", methods=METHODS)
 async def status(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What can be seen of this session, and why not the rest; always answers 200."""
     answers = ToolAnswers(services)
@@ -174,7 +189,7 @@ async def status(grant: Grant, request: Request, services: ServicesDependency) -
     return revalidated_response(request, found.model_dump_json(), "application/json", {})
 
 
-@router.api_route("/{name:path}", methods=METHODS)
+@routes.api_route("/{name:path}", methods=METHODS)
 async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
     if name == _XPROF_LOST:

@@ -15,18 +15,18 @@ from server.services import ServicesDependency
 from server.tool_answers import ToolAnswers
 from server.xprof_queries import DATA, request_of_route
 
-router = APIRouter(prefix=XPROF_PATH + "/progress", include_in_schema=False)
-"""To be included once for each of `PLACES`."""
+routes = APIRouter(prefix=XPROF_PATH + "/progress", include_in_schema=False)
+"""For `server.routes.xprof.at_all_places`."""
 
 
-@router.api_route("", methods=METHODS)
-@router.api_route("/", methods=METHODS)
+@routes.api_route("", methods=METHODS)
+@routes.api_route("/", methods=METHODS)
 async def data_progress(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """How far the answer of `data` to the same query is."""
     return await route_progress(DATA, grant, request, services)
 
 
-@router.api_route("/{route}", methods=METHODS)
+@routes.api_route("/{route}", methods=METHODS)
 async def route_progress(
     route: str, grant: Grant, request: Request, services: ServicesDependency
 ) -> Response:
@@ -42,6 +42,6 @@ async def route_progress(
 
 
 QUIET_ROUTES = tuple(
-    place + route.path for place in PLACES for route in router.routes if isinstance(route, APIRoute)
+    place + route.path for place in PLACES for route in routes.routes if isinstance(route, APIRoute)
 )
 """What a page asks every second or two while it waits: worth a count, and no line in the log."""

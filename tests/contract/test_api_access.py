@@ -23,6 +23,8 @@ CALLS = {
     ("DELETE", "/machineLearningRuns/r"): "editor",
     ("POST", "/machineLearningRuns/r/profilerSessions"): "editor",
     ("POST", "/machineLearningRuns/r/profilerSessions:merge"): "editor",
+    ("POST", "/machineLearningRuns/r/shareLinks"): "editor",
+    ("GET", "/machineLearningRuns/r/shareLinks"): "editor",
     ("DELETE", SESSION): "editor",
     ("POST", f"{SESSION}:cancelPrewarm"): "editor",
     ("POST", f"{SESSION}/shareLinks"): "editor",

@@ -1,0 +1,94 @@
+"""The data block of the index: right values, and inert whatever the names are."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from server.ui.page_data import PageData, SessionEntry
+from server.ui.shell import ShellPage, render_index
+
+CET = timezone(timedelta(hours=1))
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    "<!--<script>",
+    "]]>",
+    "\u2028\u2029",
+    "'\"\\",
+    "&lt;/script&gt;",
+    "{{ 7 * 7 }}",
+]
+
+
+def block(data: PageData) -> str:
+    """The text of the data block in the page."""
+    html = render_index(ShellPage("/s/t", "/a/", "/x/", "r", "s", 1, data=data))
+    found = re.findall(r'<script type="application/json" id="xh-page">(.*?)</script>', html, re.S)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def test_the_scripts_read_what_the_contract_says() -> None:
+    entry = SessionEntry(
+        "s 1", "Step 1", "/s/t/sessions/s%201/data/", datetime(2026, 3, 1, tzinfo=UTC), True
+    )
+    data = PageData(
+        run="Llama",
+        session="Step 1",
+        hosts=4,
+        shared_by="alice",
+        expires=datetime(2026, 3, 1, 13, tzinfo=CET),
+        note="look",
+        sessions=(entry,),
+        view={"tool": "overview_page"},
+    )
+    assert json.loads(block(data)) == {
+        "run": "Llama",
+        "session": "Step 1",
+        "hosts": 4,
+        "sharedBy": "alice",
+        "expires": "2026-03-01T12:00:00Z",
+        "note": "look",
+        "sessions": [
+            {
+                "id": "s 1",
+                "name": "Step 1",
+                "href": "/s/t/sessions/s%201/data/",
+                "created": "2026-03-01T00:00:00Z",
+                "current": True,
+            }
+        ],
+        "moreSessions": False,
+        "view": {"tool": "overview_page"},
+    }
+
+
+def test_what_is_not_known_is_empty() -> None:
+    found = json.loads(block(PageData("r", "s", 1)))
+    assert (found["sharedBy"], found["expires"], found["note"]) == ("", None, "")
+    assert (found["sessions"], found["view"]) == ([], {})
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_name_ends_the_block(text: str) -> None:
+    entry = SessionEntry(text, text, text, datetime(2026, 3, 1, tzinfo=UTC), False)
+    data = PageData(text, text, 1, text, None, text, (entry,), view={"op": text})
+    written = block(data)
+    assert not re.search("[<>&'\u2028\u2029]", written)
+    found = json.loads(written)
+    for value in (found["run"], found["note"], found["sessions"][0]["name"], found["view"]["op"]):
+        assert value == text
+
+
+def test_the_block_is_no_script() -> None:
+    """A type that browsers don't run: the policy needs no exception for it."""
+    html = render_index(ShellPage("/s/t", "/a/", "/x/", "r", "s", 1, data=PageData("r", "s", 1)))
+    inline = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>", html)
+    assert inline == ['<script type="application/json" id="xh-page">']
+    assert "xh-page" not in render_index(
+        replace(ShellPage("/s/t", "/a/", "/x/", "r", "s", 1), data=None)
+    )
