@@ -17,7 +17,7 @@ import zstandard
 from loader.catalog import SessionFiles
 from loader.errors import LoaderError
 from loader.hosts import host_menu
-from loader.results import OpenResult, close_pieces
+from loader.results import OpenResult, ResultStore, close_pieces
 from loader.service import plan_for
 from loader.tools import tool_named
 from server.services import Services
@@ -45,7 +45,12 @@ async def first_glance(
         return None
     # One thread for all of it: every change of threads takes about as long as the reading.
     return await anyio.to_thread.run_sync(
-        _recall, services, session, query, limiter=services.threads.cache
+        kept_glance,
+        services.results,
+        services.engine_version,
+        session,
+        query,
+        limiter=services.threads.cache,
     )
 
 
@@ -67,14 +72,17 @@ def overview_host(session: SessionFiles, query: Mapping[str, str]) -> str | None
     return asked if asked in menu else next(iter(menu), None)
 
 
-def _recall(services: Services, session: SessionFiles, query: Mapping[str, str]) -> Glance | None:
+def kept_glance(
+    results: ResultStore, engine_version: str, session: SessionFiles, query: Mapping[str, str]
+) -> Glance | None:
+    """The glance of the overview that a store holds for these files; None when it holds none of use."""
     host = overview_host(session, query)
     try:
         asked = read_tool_request(session, OVERVIEW, {"host": host} if host else {})
-        plan = plan_for(session, services.engine_version, asked)
+        plan = plan_for(session, engine_version, asked)
     except LoaderError:
         return None
-    stored = services.results.open(plan.key)
+    stored = results.open(plan.key)
     if stored is None:
         return None
     try:
