@@ -83,7 +83,9 @@ def test_long_table_holds_only_the_rows_near_the_view(modules: Modules) -> None:
     scroll = modules.page.locator(".xh-table-scroll")
     assert 0 < drawn.count() < MOST_ROWS
     for share, row in ((1.0, 2999), (0.5, 1500), (0.0, 0)):
-        scroll.evaluate("(element, share) => element.scrollTo(0, element.scrollHeight * share)", share)
+        scroll.evaluate(
+            "(element, share) => element.scrollTo(0, element.scrollHeight * share)", share
+        )
         modules.page.locator(f'tbody tr[data-row="{row}"]').wait_for()
     modules.page.wait_for_function(
         f"document.querySelectorAll('tbody tr[data-row]').length < {MOST_ROWS}"

@@ -5,8 +5,9 @@
  * the same query: `{"dot": "…"}`. XProf looks into the page for nodes as soon as its head has a child, so the
  * head stays empty until the graph is drawn.
  */
-import { Graphviz } from "./vendor/graphviz.js";
+import { LayoutError, layOut } from "./graphlayout.js";
 import { hoverRules, safeSvg } from "./graphsvg.js";
+import { lookAround } from "./graphview.js";
 import { reportRequests } from "./report.js";
 
 /** What each kind of page asks for and how Graphviz lays it out. The timeline's boxes have places already. */
@@ -17,6 +18,7 @@ const KINDS = {
 
 const container = document.getElementById("graph-container");
 const status = document.getElementById("graph-status");
+const bar = document.getElementById("graph-actions");
 
 /** The DOT text of this page's graph. Throws an Error with a sentence for the reader. */
 async function loadDot(name) {
@@ -48,7 +50,7 @@ function addDownload(name, type, text) {
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.textContent = `Save ${name.split(".")[1].toUpperCase()}`;
-  document.getElementById("graph-actions").append(link);
+  bar.append(link);
 }
 
 /** Gives a page of its own an icon; inside XProf's frame the head must stay empty. */
@@ -59,21 +61,50 @@ function addIcon() {
   document.head.append(icon);
 }
 
+/** Says how long drawing has taken and offers to end it; returns what ends both. */
+function tellDrawing(stop) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Stop";
+  button.addEventListener("click", stop);
+  const start = performance.now();
+  const clock = setInterval(() => {
+    status.firstChild.data = `Drawing the graph… ${Math.round((performance.now() - start) / 1000)} s `;
+    if (!button.isConnected) status.append(button);
+  }, 1000);
+  return () => {
+    clearInterval(clock);
+    button.remove();
+  };
+}
+
+/** The drawing of a DOT text as SVG text; the reader may stop it. */
+async function drawn(dot, engine) {
+  const stopping = new AbortController();
+  const told = tellDrawing(() => stopping.abort());
+  try {
+    return await layOut(dot, engine, { signal: stopping.signal });
+  } finally {
+    told();
+  }
+}
+
 async function show({ data, engine }) {
-  const [graphviz, dot] = await Promise.all([Graphviz.load(), loadDot(data)]);
-  const svg = safeSvg(graphviz.layout(dot, "svg", engine));
+  const dot = await loadDot(data);
+  let svg;
+  try {
+    svg = safeSvg(await drawn(dot, engine));
+  } catch (error) {
+    if (error instanceof LayoutError) addDownload("graph.dot", "text/vnd.graphviz", dot);
+    throw error;
+  }
+  const file = new XMLSerializer().serializeToString(svg);
+  status.remove();
   container.replaceChildren(svg);
   highlightEdges(svg, hoverRules(dot));
-  addDownload("graph.svg", "image/svg+xml", new XMLSerializer().serializeToString(svg));
+  addDownload("graph.svg", "image/svg+xml", file);
   addDownload("graph.dot", "text/vnd.graphviz", dot);
-  window.svgPanZoom(svg, {
-    controlIconsEnabled: true,
-    dblClickZoomEnabled: false,
-    maxZoom: 200,
-    minZoom: 0,
-    zoomEnabled: true,
-  });
-  status.remove();
+  lookAround(svg, container, bar);
 }
 
 if (parent === window) addIcon();

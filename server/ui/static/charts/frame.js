@@ -135,7 +135,7 @@ export function drawSideAxis(root, plot, scale, axis, { grid, right = false, fro
     drawGridLine(root, axis, from, { x: plot.left + plot.width, y: y(tick) }, tick === 0);
   }
   if (axis.textPosition === "none") return 0;
-  const room = Math.max(24, plot.left - (axis.title ? 24 : 8));
+  const room = Math.max(24, plot.left - (axis.title ? 20 : 8));
   for (const tick of sparse(scale.ticks, plot.height, size + 4, axis.showTextEvery)) {
     const at = { x: right ? edge + 7 : edge - 7, y: y(tick) + size * 0.35 };
     const anchor = right ? "start" : "end";

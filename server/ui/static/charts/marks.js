@@ -116,8 +116,8 @@ export function drawLine(chart, series, spans, { area, stepped, lineWidth }) {
       const d = `${line}${back.replace("M", "L")}Z`;
       draw(chart.layer, "path", { d, fill: series.color, "fill-opacity": opacity, class: "xh-area" });
     }
-    // A layer without height would paint its line over the one below it.
-    const flat = area && chart.options.isStacked && run.every(({ at, base }) => at.x === base.x && at.y === base.y);
+    // A layer without height would paint its line over that of the layer below it.
+    const flat = area && run.every(({ row }) => spans[row].from !== 0 && spans[row].from === spans[row].to);
     if (lineWidth > 0 && !flat) {
       const dash = series.options.lineDashStyle?.map(Number).join(" ");
       const stroke = { stroke: series.color, "stroke-width": lineWidth, "stroke-dasharray": dash };

@@ -14,6 +14,10 @@ const WHOLE_UP_TO = 200;
 /** Characters from which a cell shows its first lines only, until its row is selected. */
 const LONG_TEXT = 160;
 
+/** Rows that are looked at to see how wide a column should be, and the characters that ask for more room. */
+const SAMPLE = 40;
+const WIDE_TEXT = 24;
+
 /** Rows that Page Up and Page Down walk over. */
 const LEAP = 10;
 
@@ -151,10 +155,17 @@ export class Table {
     if (this.#options.showRowNumber) add(row, "th", this.#classOf("headerCell"));
     for (let column = 0; column < this.#data.getNumberOfColumns(); column++) {
       const type = `google-visualization-table-type-${this.#data.getColumnType(column)}`;
-      const cell = add(row, "th", "google-visualization-table-th", type, this.#classOf("headerCell"));
+      const wide = this.#holdsLongTexts(column) ? "xh-wide" : "";
+      const cell = add(row, "th", "google-visualization-table-th", type, wide, this.#classOf("headerCell"));
       cell.scope = "col";
       this.#addHeading(cell, column);
     }
+  }
+
+  /** Whether a column needs more room than its heading, by the first rows. */
+  #holdsLongTexts(column) {
+    if (this.#data.getColumnType(column) !== "string") return false;
+    return this.#order.slice(0, SAMPLE).some((row) => this.#data.getFormattedValue(row, column).length > WIDE_TEXT);
   }
 
   #addHeading(cell, column) {
