@@ -1,11 +1,15 @@
 /**
- * Runs in the frame of the trace viewer, before XProf's script: reports its requests and its visible range.
+ * Runs in the frame of the trace viewer, before XProf's script: reports its requests and its visible range,
+ * and keeps its links inside.
  *
  * XProf's viewer reads `view_start` and `view_end` of the frame's own address and loads that range's detail; here it is
  * only kept from showing nothing where the trace has nothing, and the page is told what is shown.
  */
+import { keepLinksInside } from "./links.js";
 import { clipRange, rangeTexts } from "./remember/range.js";
 import { reportRequests, tell } from "./report.js";
+import { replaceRefusedStorage } from "./storage.js";
+import { writeDetails } from "./tracedetails.js";
 
 /** Shows a range at once, as XProf does at the beginning. */
 function show(trackView, { min, max }) {
@@ -30,6 +34,9 @@ function followRange({ detail: { range } }) {
   tell("range", shown && rangeTexts(shown));
 }
 
+replaceRefusedStorage();
 reportRequests({ failures: true });
+keepLinksInside();
+addEventListener("load", () => writeDetails(document.querySelector("tf-trace-viewer")));
 // It does not bubble, but every event passes here on its way down.
 document.addEventListener("viewport-changed", followRange, { capture: true });
