@@ -38,10 +38,12 @@ class Viewer:
         self.page = page
         self.base = f"{link.rstrip('/')}/data/plugin/profile/"
         self._link = link.rstrip("/")
+        hub = re.escape(self._link.rpartition("/s/")[0])
+        self._shared = re.compile(rf"{hub}/_assets/[0-9a-f]{{16}}/[\w-][\w./-]*")
         self.errors: list[str] = []
         """Console errors, among them violations of the policy, and uncaught exceptions."""
         self.outside: list[str] = []
-        """Addresses that were asked for outside of the link's prefix."""
+        """Addresses that were asked for outside of the link's prefix and of the static files' shared path."""
         self.dialogs: list[str] = []
         page.set_default_timeout(FIRST_TIME)
         page.on("console", self._note_console)
@@ -59,7 +61,8 @@ class Viewer:
 
     def _note_request(self, request: Request) -> None:
         url = request.url
-        if not url.startswith((*LOADED_IN_PLACE, f"{self._link}/")) and url != self._link:
+        is_inside = url.startswith((*LOADED_IN_PLACE, f"{self._link}/")) or url == self._link
+        if not is_inside and not self._shared.fullmatch(url):
             self.outside.append(url)
 
     def open(self, tool: str, **query: str) -> None:

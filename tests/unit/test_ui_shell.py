@@ -14,31 +14,36 @@ from server.ui.shell import (
     render_message,
 )
 
+OWN = "/team/xprof/_assets/0123/"
+XPROF = "/team/xprof/_assets/4567/"
 ATTACK = "\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}"
 
 
 def page(prefix: str = "/team/xprof/s/token", text: str = "name") -> ShellPage:
-    return ShellPage(prefix, "abc", text, text, 4, text)
+    return ShellPage(prefix, OWN, XPROF, text, text, 4, text)
 
 
-def test_index_lives_under_the_links_prefix() -> None:
+def test_index_lives_under_the_links_prefix_and_takes_its_files_from_the_shared_place() -> None:
     html = render_index(page())
     assert '<base href="/team/xprof/s/token/data/plugin/profile/">' in html
     addresses = re.findall(r'(?:src|href)="([^"]*)"', html)
-    assert all(
-        address.startswith("/team/xprof/s/token/data/plugin/profile/") for address in addresses
-    )
+    places = ("/team/xprof/s/token/", OWN, XPROF)
+    assert [address for address in addresses if not address.startswith(places)] == []
 
 
 def test_index_loads_the_parts_in_the_order_that_they_need() -> None:
-    sources = re.findall(r'<script[^>]* src="[^"]*/abc/([^"]*)"></script>', render_index(page()))
-    assert sources == ["boot.js", "zone.js", "charts/index.js", "runtime.js", "bundle.js"]
+    html = render_index(page())
+    scripts = re.findall(r'<script defer src="([^"]*)"></script>', html)
+    own, xprof = f"{OWN}hub.js", [f"{XPROF}{name}.js" for name in ("zone", "runtime", "bundle")]
+    assert scripts == [own, *xprof]
+    styles = re.findall(r'<link rel="stylesheet" href="([^"]*)">', html)
+    assert styles == [f"{XPROF}styles.css", f"{OWN}hub.css"]
 
 
 def test_no_page_has_an_inline_script_or_handler() -> None:
     pages = [
         render_index(page()),
-        render_figure("/s/t", "abc", "graph"),
+        render_figure(OWN, "graph"),
         render_message("Title", "Text", "Next"),
     ]
     for html in pages:
@@ -57,7 +62,7 @@ def test_names_are_escaped() -> None:
 
 def test_graph_page_has_an_empty_head() -> None:
     """XProf looks for nodes as soon as the head has a child."""
-    assert "<head></head>" in render_figure("/s/t", "abc", "timeline")
+    assert "<head></head>" in render_figure(OWN, "timeline")
 
 
 @pytest.mark.parametrize(
