@@ -159,8 +159,9 @@ class LinkRow(Base):
         ForeignKey("sessions.key", ondelete="SET NULL"), index=True
     )
     session_uid: Mapped[str] = mapped_column(ByteText, index=True)
-    # No foreign key: SQLite can't add one in place, and a key is never used again (sqlite_autoincrement).
-    run_key: Mapped[int | None] = mapped_column(index=True)
+    run_key: Mapped[int | None] = mapped_column(
+        ForeignKey("runs.key", ondelete="SET NULL"), index=True
+    )
     run_uid: Mapped[str] = mapped_column(ByteText, index=True, server_default="")
     run: Mapped[str] = mapped_column(ByteText)
     session: Mapped[str] = mapped_column(ByteText)

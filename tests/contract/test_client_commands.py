@@ -66,6 +66,30 @@ def test_a_profile_is_shared_with_three_commands(api: Api, hub: Commands) -> Non
     assert "revoked" in hub.lines("links", "list")[1]
 
 
+def test_a_whole_run_is_shared_by_its_name(api: Api, hub: Commands) -> None:
+    hub.lines("runs", "create", "r")
+    hub.lines("sessions", "attach", "r", str(write_profile(api, "s")))
+    (uri,) = hub.lines("share", "r")
+    token = uri.removeprefix(f"{api.url}/s/")
+    answer = httpx2.get(uri, follow_redirects=True)
+    assert answer.url.path == f"/s/{token}/sessions/s/data/plugin/profile/"
+    assert "There is no run 'x'." in hub.complaint("share", "x")
+
+
+def test_a_link_is_made_with_the_view_of_a_copied_address(api: Api, hub: Commands) -> None:
+    hub.lines("runs", "create", "r")
+    hub.lines("sessions", "attach", "r", str(write_profile(api, "s")))
+    copied = "https://other/s/xph_x/data/plugin/profile/hlo_stats?run=q&tag=hlo_stats&host=vm"
+    (uri,) = hub.lines("share", "r/s", "--view", copied)
+    location = httpx2.get(uri).headers["location"]
+    assert location.endswith("/data/plugin/profile/?tag=hlo_stats&host=vm")
+    hub.lines("share", "r", "--view", "tag=trace_viewer@&view_start=1&view_end=2.5")
+    header, to_run, to_session = hub.lines("links", "list")
+    assert header.split()[2:4] == ["TARGET", "VIEW"]
+    assert to_run.split()[2:6] == ["r/*", "trace_viewer@", "1-2.5", "ms"]
+    assert to_session.split()[2:5] == ["r/s", "hlo_stats", "vm"]
+
+
 def test_what_exists_is_listed_and_shown(api: Api, hub: Commands) -> None:
     folder = write_profile(api, "s", "vm0", "vm1")
     hub.lines("runs", "create", "r", "--name", "[bold]Llama[/bold]", "--run-set", "llama")
@@ -154,7 +178,10 @@ def test_a_refusal_is_a_sentence_on_standard_error(api: Api, hub: Commands) -> N
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["share", "no-slash"],
+        ["share", ""],
+        ["share", "/s"],
+        ["share", "a/"],
+        ["share", "r/s", "--view", "nonsense"],
         ["share", "a/b/c"],
         ["sessions", "show", "/s"],
         ["runs", "create", "r", "--label", "x"],

@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Engine, create_engine, event, make_url, text
 
-from auth.links import SessionTarget
+from auth.links import RunTarget, SessionTarget, create_link
 from server.registry import sessions
 from server.registry.database import Database
 from server.registry.links import SqlLinkStore
@@ -96,4 +96,29 @@ def test_a_process_of_the_first_version_can_still_add_rows(first_version: str) -
             )
         )
     assert sessions.get_session(database, "r", "old").locations == ("/old",)
+    database.close()
+
+
+def test_a_process_of_the_version_before_takes_a_link_to_a_run_for_a_lost_one(
+    first_version: str,
+) -> None:
+    """It reads `session_key`, and a link without one opens nothing; what it adds has defaults."""
+    database = Database(first_version)
+    database.migrate()
+    store = SqlLinkStore(database)
+    link, _ = create_link(
+        store, target=RunTarget("r", "uid-r"), creator="me", now=NOW, expires=None
+    )
+    with database.writing() as session:
+        query = text("SELECT session_key, session_uid, session FROM links WHERE id = :id")
+        assert session.execute(query, {"id": link.id}).one() == (None, "", "")
+        session.execute(
+            text(
+                "INSERT INTO links (id, token_hash, session_key, session_uid, run, session, created, opens,"
+                " note, creator) SELECT 'old', 'old hash', session_key, session_uid, run, session, created,"
+                " 0, '', 'me' FROM links WHERE id = 'l'"
+            )
+        )
+    old = store.get_link("old")
+    assert (old.target, old.view, old.revoked) == (SessionTarget("r", "s", "uid-s"), {}, None)
     database.close()

@@ -14,9 +14,11 @@ from auth.links import (
     Active,
     Expired,
     Revoked,
+    RunTarget,
     SessionTarget,
     ShareLink,
     Unknown,
+    ViewState,
     count_open,
     create_link,
     resolve,
@@ -179,3 +181,75 @@ def test_the_database_never_holds_a_token(
         assert hash_token(token).encode() in stored
         assert token.encode() not in stored
         assert token[4:].encode() not in stored
+
+
+def share_run(database: Database, store: SqlLinkStore) -> tuple[ShareLink, str]:
+    target = RunTarget("r", runs.get_run(database, "r").uid)
+    return create_link(store, target=target, creator="me", now=NOW, expires=None)
+
+
+def test_a_link_to_a_run_keeps_its_target_and_view(database: Database, store: SqlLinkStore) -> None:
+    target = RunTarget("r", runs.get_run(database, "r").uid)
+    view: ViewState = {"tool": "t", "hosts": ["a,b", "ü"], "startMs": 0.1}
+    link, token = create_link(store, target=target, creator="me", now=NOW, expires=None, view=view)
+    assert resolve(store, token, NOW) == Active(link)
+    stored = store.get_link(link.id)
+    assert (stored.target, stored.view) == (target, view)
+
+
+def test_a_link_to_a_run_outlives_its_sessions_but_not_the_run(
+    database: Database, store: SqlLinkStore
+) -> None:
+    link, token = share_run(database, store)
+    sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+    assert resolve(store, token, NOW) == Active(link)
+    runs.delete_run(database, "r", etag=None, now=NOW + TICK)
+    make_session(database)
+    assert resolve(store, token, NOW) == Revoked()
+    assert store.get_link(link.id).revoked == NOW + TICK
+
+
+def test_a_link_that_lost_its_run_without_being_revoked_opens_nothing(
+    database: Database, store: SqlLinkStore
+) -> None:
+    _, token = share_run(database, store)
+    with database.writing() as session:
+        session.execute(text("DELETE FROM runs"))
+    make_session(database)
+    assert resolve(store, token, NOW) == Revoked()
+
+
+def test_no_link_is_made_to_a_run_that_is_gone(database: Database, store: SqlLinkStore) -> None:
+    target = RunTarget("r", runs.get_run(database, "r").uid)
+    runs.delete_run(database, "r", etag=None, now=NOW)
+    make_session(database)
+    with pytest.raises(LookupError):
+        create_link(store, target=target, creator="me", now=NOW, expires=None)
+
+
+def test_links_to_a_run_and_to_its_sessions_are_listed_apart(
+    database: Database, store: SqlLinkStore
+) -> None:
+    to_session, _ = share(database, store)
+    to_run, _ = share_run(database, store)
+    uids = runs.get_run(database, "r").uid, sessions.get_session(database, "r", "s").uid
+    everything = PageRequest(10)
+    assert store.list_links(everything, run_uid=uids[0]).records == (to_run,)
+    assert store.list_links(everything, session_uid=uids[1]).records == (to_session,)
+    assert store.list_links(everything).records == (to_run, to_session)
+
+
+def test_the_newest_session_is_the_one_attached_last(
+    database: Database, store: SqlLinkStore
+) -> None:
+    run_uid = runs.get_run(database, "r").uid
+    new = sessions.NewSession("a", ("/profiles/a",), "a")
+    sessions.create_session(database, "r", new, creator="me", now=NOW + TICK)
+    found = sessions.find_session_of_run(database, run_uid)
+    assert found is not None
+    assert found.id == "a"
+    named = sessions.find_session_of_run(database, run_uid, "s")
+    assert named == sessions.get_session(database, "r", "s")
+    assert sessions.find_session_of_run(database, "another", "s") is None
+    assert sessions.find_session_of_run(database, run_uid, "S") is None
+    assert [one.id for one in sessions.newest_sessions(database, run_uid, 1)] == ["a"]

@@ -1,7 +1,7 @@
 """Links to a whole run, and what a link shows first.
 
 The columns have defaults in the database: a process of the version before still adds rows while the new one
-starts. They are added in place, so that no link loses its session on the way.
+starts. `links` may be made anew for that, as alembic does on SQLite for a foreign key: no table refers to it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,29 @@ down_revision = "0002"
 branch_labels = None
 depends_on = None
 
+_KEPT = {"sqlite_autoincrement": True}
 _text = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
     """Adds the columns."""
-    op.add_column("links", sa.Column("run_key", sa.Integer(), nullable=True))
-    op.add_column("links", sa.Column("run_uid", _text, nullable=False, server_default=""))
-    op.add_column("links", sa.Column("view", sa.JSON(), nullable=False, server_default="{}"))
-    op.create_index("ix_links_run_key", "links", ["run_key"])
-    op.create_index("ix_links_run_uid", "links", ["run_uid"])
+    with op.batch_alter_table("links", table_kwargs=_KEPT) as links:
+        links.add_column(sa.Column("run_key", sa.Integer(), nullable=True))
+        links.add_column(sa.Column("run_uid", _text, nullable=False, server_default=""))
+        links.add_column(sa.Column("view", sa.JSON(), nullable=False, server_default="{}"))
+        links.create_foreign_key(
+            "fk_links_run_key", "runs", ["run_key"], ["key"], ondelete="SET NULL"
+        )
+        links.create_index("ix_links_run_key", ["run_key"])
+        links.create_index("ix_links_run_uid", ["run_uid"])
 
 
 def downgrade() -> None:
     """Drops the columns; links to runs stay as rows that open nothing."""
-    op.drop_index("ix_links_run_uid", "links")
-    op.drop_index("ix_links_run_key", "links")
-    op.drop_column("links", "view")
-    op.drop_column("links", "run_uid")
-    op.drop_column("links", "run_key")
+    with op.batch_alter_table("links", table_kwargs=_KEPT) as links:
+        links.drop_index("ix_links_run_uid")
+        links.drop_index("ix_links_run_key")
+        links.drop_constraint("fk_links_run_key", type_="foreignkey")
+        links.drop_column("view")
+        links.drop_column("run_uid")
+        links.drop_column("run_key")
