@@ -15,7 +15,7 @@ OVERVIEW = {"tag": "overview_page", "host": "ALL_HOSTS"}
 
 
 def page_of(link: str, path: str = "", **query: str) -> str:
-    return get(f"{link}{PROFILE_PATH}{path}?{urllib.parse.urlencode(query)}").body.decode()
+    return get(f"{link}{PROFILE_PATH}/{path}?{urllib.parse.urlencode(query)}").body.decode()
 
 
 def figures(page: str) -> list[str]:
@@ -29,7 +29,7 @@ def test_glance_comes_with_the_answer_and_goes_with_the_files(
     hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
     link = share(hub.url, "run", "session", small_session)
     assert figures(page_of(link)) == []
-    data = get(f"{link}{PROFILE_PATH}data?{urllib.parse.urlencode(OVERVIEW)}")
+    data = get(f"{link}{PROFILE_PATH}/data?{urllib.parse.urlencode(OVERVIEW)}")
     assert data.status == 200, data.body
     answer = json.loads(data.body)
     step_time = f"{answer[1]['p']['steptime_ms_average']} ms"
