@@ -46,6 +46,8 @@ XPROF_PATH = "/data/plugin/profile"
 PLACES = ("/s/{token}", "/s/{token}/sessions/{session}")
 """Where XProf lives: under a link to a session, and for each session under a link to a run."""
 METHODS = ["GET", "HEAD"]
+_SAME_FOR_ALL = "private, max-age=300"
+"""Of answers that say nothing of a link, and change with a new version of the service only."""
 _XPROF_LOST = "empty"
 """Where XProf's page goes when it could not list the tools; opened again, it should try again."""
 logger = logging.getLogger(__name__)
@@ -89,14 +91,15 @@ def runs(grant: Grant) -> Response:
 def config(_grant: Grant) -> Response:
     """XProf's UI options: nothing is captured here."""
     return _small_json(
-        {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False}
+        {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False},
+        _SAME_FOR_ALL,
     )
 
 
 @routes.api_route("/version", methods=METHODS)
 def version(_grant: Grant) -> Response:
     """XProf's version."""
-    return PlainTextResponse(XPROF_VERSION, headers={"Cache-Control": "no-cache"})
+    return PlainTextResponse(XPROF_VERSION, headers={"Cache-Control": _SAME_FOR_ALL})
 
 
 @routes.api_route("/hosts", methods=METHODS)
@@ -218,5 +221,5 @@ def _count(services: Services, link: ShareLink) -> None:
         logger.warning("an opening of a link was not counted: %s", type(problem).__name__)
 
 
-def _small_json(content: object) -> Response:
-    return JSONResponse(content, headers={"Cache-Control": "no-cache"})
+def _small_json(content: object, cache_control: str = "no-cache") -> Response:
+    return JSONResponse(content, headers={"Cache-Control": cache_control})

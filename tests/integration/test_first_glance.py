@@ -9,7 +9,7 @@ import urllib.parse
 from pathlib import Path
 
 from tests.services.cluster import PROFILE_PATH, get
-from tests.services.hub import HubFactory, share
+from tests.services.hub import DemoHub, HubFactory, share
 
 OVERVIEW = {"tag": "overview_page", "host": "ALL_HOSTS"}
 
@@ -39,3 +39,12 @@ def test_glance_comes_with_the_answer_and_goes_with_the_files(
         assert answer[0]["p"]["hbm_utilization_percent"] in shown
     assert figures(page_of(link, tag="hlo_stats")) == []
     assert figures(page_of(link, "hlo_stats")) == []
+
+
+def test_only_what_is_the_same_for_all_links_is_kept_unasked(demo_hub: DemoHub) -> None:
+    """A late host, and the end of a link, must show at once in what is about the session."""
+    base = f"{demo_hub.link}{PROFILE_PATH}"
+    for name in ("config", "version"):
+        assert get(f"{base}/{name}").headers["cache-control"] == "private, max-age=300"
+    for name in ("", "runs", "run_tools", "hosts?tag=overview_page"):
+        assert "no-cache" in get(f"{base}/{name}").headers["cache-control"]
