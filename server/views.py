@@ -5,7 +5,7 @@ A `View` is what the API tells and the registry keeps. XProf's page reads (2.24.
 | view | query | who reads it |
 | --- | --- | --- |
 | `tool` | `tag`, in old links `tool` | every page |
-| `hosts` | `host` for one, `hosts` with commas for several | `hosts`: the trace viewers |
+| `hosts` | trace viewers: `hosts`, with commas (they read no `host` at first); others: `host` | every page |
 | `module`, `op` | `moduleName`, `opName` (`module_name`, `node_name`) | graph viewer, memory viewer |
 | `module`, `op` | `program_id` (as XProf writes it, `name(id)`), `hlo_op_name` | HLO op stats |
 | `op` | `roofline_op_name` | roofline model |
@@ -180,7 +180,7 @@ def query_of(view: View) -> str:
     """The query that makes XProf's page show the view, without question mark; empty for an empty view."""
     names = _NAMES.get(view.tool, _NO_NAMES)
     pairs = [("tag", view.tool)]
-    if len(view.hosts) > 1:
+    if view.tool in _TRACES:
         pairs.append(("hosts", ",".join(view.hosts)))
     else:
         pairs += [("host", host) for host in view.hosts]

@@ -25,7 +25,7 @@ from tests.services.api import Api
 XPROF = "/data/plugin/profile"
 UNKNOWN = "/s/xph_nobodyknowsthistoken" + XPROF + "/runs"
 TRACE = {"tool": "trace_viewer@", "hosts": ["vm"], "startMs": 1.5, "endMs": 2}
-TRACE_QUERY = "tag=trace_viewer%40&host=vm&view_start=1.5&view_end=2"
+TRACE_QUERY = "tag=trace_viewer%40&hosts=vm&view_start=1.5&view_end=2"
 
 
 def add_session(api: Api, run: str, session: str, **body: object) -> None:

@@ -75,6 +75,7 @@ def test_tokens_are_in_no_error_and_no_log(
                 assert token[4:] not in str(answer.headers)
         http.get(f"/s/{link}")
         http.get(f"/s/{link}x")
+        http.get(f"/s/{link}/sessions/s/data/plugin/profile/runs")
     hub.stop()
     log = hub.log_text()
     assert "request" in log

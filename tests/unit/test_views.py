@@ -21,7 +21,7 @@ VIEWS = [
     (NewView(tool=TRACE, hosts=["a", "b"]), {"tag": TRACE, "hosts": "a,b"}),
     (
         NewView(tool=TRACE, hosts=["a"], start_ms=0.1, end_ms=12.000001),
-        {"tag": TRACE, "host": "a", "view_start": "0.1", "view_end": "12.000001"},
+        {"tag": TRACE, "hosts": "a", "view_start": "0.1", "view_end": "12.000001"},
     ),
     (
         NewView(tool="graph_viewer", module="jit_step(12)", op="fusion.3"),
