@@ -15,12 +15,13 @@ def test_arrow_keys_walk_from_mark_to_mark(modules: Modules) -> None:
       root.focus();
       const read = (key) => {{
         root.dispatchEvent(new KeyboardEvent('keydown', {{key, bubbles: true}}));
-        return [document.querySelector('.xh-tooltip').textContent, document.querySelector('.xh-voice').textContent];
+        return ['.xh-tooltip', '.xh-voice'].map((name) => document.querySelector(name).textContent);
       }};
       return ['ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft'].map(read);
     """
-    said = [tip for tip, _ in modules.run(script, {"kind": "ColumnChart", "rows": STEPS})]
-    assert said == ["0\nCompute: 3", "1\nCompute: 2", "1\nIdle: 2", "0\nIdle: 1"]
+    expected = ["0\nCompute: 3", "1\nCompute: 2", "1\nIdle: 2", "0\nIdle: 1"]
+    shown = modules.run(script, {"kind": "ColumnChart", "rows": STEPS})
+    assert shown == [[text, text] for text in expected]
 
 
 def test_enter_selects_the_mark_that_the_keys_are_at(modules: Modules) -> None:
@@ -39,7 +40,8 @@ def test_enter_selects_the_mark_that_the_keys_are_at(modules: Modules) -> None:
 def test_chart_is_an_image_with_a_summary(modules: Modules) -> None:
     script = f"""{SETUP}
       const root = box.querySelector('svg');
-      return [root.getAttribute('role'), root.getAttribute('aria-label'), root.querySelector('desc').textContent];
+      const summary = root.querySelector('desc').textContent;
+      return [root.getAttribute('role'), root.getAttribute('aria-label'), summary];
     """
     argument = {"kind": "AreaChart", "rows": STEPS, "options": {"title": "Step time"}}
     role, label, summary = modules.run(script, argument)
@@ -101,7 +103,8 @@ def test_series_beside_a_pointed_name_step_back(modules: Modules) -> None:
 def test_long_legend_has_pages(modules: Modules) -> None:
     rows = [["op", "time"], *([f"op {number}", 1] for number in range(40))]
     script = f"""{SETUP}
-      const names = () => [...box.querySelectorAll('.xh-legend-entry > text')].map((one) => one.firstChild.data);
+      const names = () =>
+        [...box.querySelectorAll('.xh-legend-entry > text')].map((one) => one.firstChild.data);
       const first = names();
       box.querySelectorAll('.xh-legend-turn')[1].dispatchEvent(new MouseEvent('click', {{bubbles: true}}));
       return [first, names()];
@@ -133,8 +136,9 @@ def test_title_of_the_bottom_axis_is_below_its_labels(modules: Modules) -> None:
     }
     script = f"""{SETUP}
       const title = box.querySelectorAll('.xh-axis-title')[0].getBBox();
-      const labels = [...box.querySelectorAll('svg > text[text-anchor=middle]:not(.xh-axis-title)')].map((one) => one.getBBox());
-      return [Math.max(...labels.map((one) => one.y + one.height)) - title.y, title.y + title.height];
+      const labels = [...box.querySelectorAll('svg > text[text-anchor=middle]:not(.xh-axis-title)')];
+      const ends = labels.map((one) => one.getBBox()).map(({{y, height}}) => y + height);
+      return [Math.max(...ends) - title.y, title.y + title.height];
     """
     overlap, end = modules.run(script, {"kind": "AreaChart", "rows": STEPS, "options": options})
     assert overlap <= 1

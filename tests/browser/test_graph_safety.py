@@ -1,4 +1,4 @@
-"""A graph is rebuilt from what is known to be harmless: no DOT text makes it load, run or link to anything."""
+"""A graph is rebuilt from harmless parts: no DOT text makes it load, run or link to anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Dialog, Page, Route
 
 from tests.browser.conftest import MakeViewer
 from tests.browser.modules import Modules
@@ -71,7 +71,12 @@ def test_no_graph_becomes_more_than_shapes_and_text(modules: Modules, attack: st
     asked: list[str] = []
     modules.page.on("request", lambda request: asked.append(request.url))
     dialogs: list[str] = []
-    modules.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    modules.page.on("dialog", note)
     drawn = modules.run(LAYOUT, ATTACKS[attack])
     modules.page.wait_for_timeout(50)
     assert dialogs == []

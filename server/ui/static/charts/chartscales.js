@@ -24,28 +24,34 @@ function isLog(axis) {
 }
 
 /** All numbers of some columns. */
-function columnValues(table, columns) {
-  return columns.flatMap((column) => table.rowIndexes().map((row) => table.getValue(row, column)));
+function* columnValues(table, columns) {
+  const rows = table.getNumberOfRows();
+  for (const column of columns) for (let row = 0; row < rows; row++) yield table.getValue(row, column);
 }
 
-/** The numbers that one value axis must show, and whether its bars or areas stand on 0. */
-function axisValues(chart, axisIndex) {
-  if (chart.kind === "Bubble") return { values: columnValues(chart.table, [2]), fromZero: false };
-  const lists = chart.kind === "Candlestick" ? [columnValues(chart.table, [2, 3, 4])] : [];
-  let fromZero = false;
-  for (const [index, one] of chart.series.entries()) {
-    if ((one.options.targetAxisIndex ?? 0) !== axisIndex) continue;
-    const stands = FROM_ZERO.has(typeOf(chart, one));
-    fromZero ||= stands;
-    for (const span of chart.spans[index]) if (span) lists.push(stands ? [span.to, span.from] : [span.to]);
-    lists.push(columnValues(chart.table, one.intervals));
+/** The series of one value axis, and whether one of its bars or areas stands on 0. */
+function seriesOfAxis(chart, axisIndex) {
+  const own = [...chart.series.entries()].filter(([, one]) => (one.options.targetAxisIndex ?? 0) === axisIndex);
+  return { own, fromZero: own.some(([, one]) => FROM_ZERO.has(typeOf(chart, one))) };
+}
+
+/** The numbers that one value axis must show. */
+function* axisValues(chart, own, fromZero) {
+  if (chart.kind === "Bubble") yield* columnValues(chart.table, [2]);
+  if (chart.kind === "Candlestick") yield* columnValues(chart.table, [2, 3, 4]);
+  for (const [index, one] of chart.kind === "Bubble" ? [] : own) {
+    for (const span of chart.spans[index]) {
+      if (!span) continue;
+      yield span.to;
+      if (fromZero) yield span.from;
+    }
+    yield* columnValues(chart.table, one.intervals);
   }
-  return { values: lists.flat(), fromZero };
 }
 
 function valueScale(chart, axisIndex, axis) {
-  const { values, fromZero } = axisValues(chart, axisIndex);
-  const found = extent(values, isLog(axis));
+  const { own, fromZero } = seriesOfAxis(chart, axisIndex);
+  const found = extent(axisValues(chart, own, fromZero), isLog(axis));
   if (!found) return null;
   if (isLog(axis)) return logScale(axisRange(found, axis, { fromZero: false }), axis);
   const pixels = chart.vertical ? chart.plot.width / BETWEEN.values : chart.plot.height / BETWEEN.up;
@@ -99,7 +105,8 @@ export function addScales(chart, zoom) {
   if (!chart.values.some(Boolean) || !chart.along) return false;
   const scaleOf = (series) => chart.values[series.options.targetAxisIndex ?? 0] ?? chart.values[0] ?? chart.values[1];
   chart.point = (domain, value, series) => {
-    const [d, v] = [chart.along.at(domain), scaleOf(series).at(value)];
+    const d = chart.along.at(domain);
+    const v = scaleOf(series).at(value);
     return vertical
       ? { x: plot.left + v * plot.width, y: plot.top + d * plot.height }
       : { x: plot.left + d * plot.width, y: plot.top + (1 - v) * plot.height };

@@ -71,6 +71,11 @@ export class DataView extends Readable {
     return this.#columns.findIndex((_, column) => this.getTableColumnIndex(column) === tableColumn);
   }
 
+  /** The view's row that shows a row of the table; -1 when none does. */
+  getViewRowIndex(tableRow) {
+    return this.#rows ? this.#rows.indexOf(tableRow) : tableRow;
+  }
+
   getColumnLabel(column) {
     return this.#described(column, "label", (source) => this.#table.getColumnLabel(source)) ?? "";
   }

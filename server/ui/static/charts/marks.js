@@ -80,12 +80,13 @@ function drawBarsAsOne(chart, series, marks) {
 }
 
 /** Consecutive rows with values, as lists of `{row, at, base}`. */
-function runs(chart, series, spans) {
+function runs(chart, series, spans, area) {
   const found = [[]];
-  for (const [row, span] of spans.entries()) {
+  for (let row = 0; row < spans.length; row++) {
+    const span = spans[row];
     if (span && chart.domain[row] !== null) {
       const at = chart.point(chart.domain[row], span.to, series);
-      found.at(-1).push({ row, at, base: chart.point(chart.domain[row], span.from, series) });
+      found.at(-1).push({ row, at, base: area ? chart.point(chart.domain[row], span.from, series) : at });
     } else if (!chart.options.interpolateNulls && found.at(-1).length) {
       found.push([]);
     }
@@ -108,7 +109,7 @@ function path(points, stepped) {
 /** The line of one series, and the area below it when `area`. */
 export function drawLine(chart, series, spans, { area, stepped, lineWidth }) {
   const marks = [];
-  for (const run of runs(chart, series, spans)) {
+  for (const run of runs(chart, series, spans, area)) {
     const line = path(thinLine(run.map(({ at }) => at), chart.vertical), stepped);
     if (area) {
       const back = path(thinLine(run.map(({ base }) => base), chart.vertical).reverse(), stepped);
@@ -123,7 +124,7 @@ export function drawLine(chart, series, spans, { area, stepped, lineWidth }) {
       const stroke = { stroke: series.color, "stroke-width": lineWidth, "stroke-dasharray": dash };
       draw(chart.layer, "path", { d: line, fill: "none", ...stroke, class: "xh-line" });
     }
-    for (const { row, at } of run) marks.push({ row, column: series.column, ...at });
+    for (const { row, at } of run) marks.push({ row, column: series.column, x: at.x, y: at.y });
   }
   return marks;
 }

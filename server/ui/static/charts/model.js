@@ -59,24 +59,28 @@ function rowTotal(table, series, row) {
   return series.reduce((total, { column }) => total + Math.abs(table.getValue(row, column) ?? 0), 0);
 }
 
-/** The values of one series as `{from, to}` per row, stacked on the series of the same axis before it. */
+/** The values of every series as `{from, to}` per row, stacked on the series of the same axis before it. */
 export function readSpans(table, series, options) {
   const stacked = Boolean(options.isStacked) && options.isStacked !== "false";
   const share = ["percent", "relative"].includes(options.isStacked);
+  const rows = table.getNumberOfRows();
+  // Google stacks negative values downwards, apart from the positive ones.
   const ends = new Map();
+  const endsOf = (axis) => {
+    if (!ends.has(axis)) ends.set(axis, { up: new Float64Array(rows), down: new Float64Array(rows) });
+    return ends.get(axis);
+  };
   return series.map((one) => {
-    const axis = one.options.targetAxisIndex ?? 0;
+    const { up, down } = endsOf(one.options.targetAxisIndex ?? 0);
     const stacks = stacked && one.options.type !== "line";
-    if (!ends.has(axis)) ends.set(axis, new Map());
-    return table.rowIndexes().map((row) => {
+    return Array.from({ length: rows }, (_, row) => {
       const value = table.getValue(row, one.column);
       if (typeof value !== "number" || Number.isNaN(value)) return null;
       if (!stacks) return { from: 0, to: value };
       const size = share ? value / (rowTotal(table, series, row) || 1) : value;
-      // Google stacks negative values downwards, apart from the positive ones.
-      const key = `${row}${size < 0 ? "-" : "+"}`;
-      const from = ends.get(axis).get(key) ?? 0;
-      ends.get(axis).set(key, from + size);
+      const end = size < 0 ? down : up;
+      const from = end[row];
+      end[row] += size;
       return { from, to: from + size };
     });
   });

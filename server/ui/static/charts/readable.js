@@ -77,6 +77,15 @@ export class Readable {
     return {};
   }
 
+  getRowProperty() {
+    return null;
+  }
+
+  /** Formats are set by formatters here, never by a column's pattern. */
+  getColumnPattern() {
+    return "";
+  }
+
   /** The indexes of the rows that pass every filter, or the predicate. */
   getFilteredRows(filters) {
     const wanted =
