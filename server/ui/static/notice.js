@@ -29,17 +29,21 @@ function removeNotice() {
   onGone?.();
   notice = null;
   onGone = null;
-  document.body.classList.remove("xh-failed");
 }
 
-/** Removes the notice, unless it is about this tool. */
+/** Removes the notice, unless it is about this tool, or about what all tools need; what it says has passed. */
 export function dismissNotice(tool) {
-  if (notice && notice.dataset.tool !== tool) removeNotice();
+  const isOfAll = notice?.dataset.tool === "" && notice.classList.contains("xh-final");
+  if (isOfAll || notice?.dataset.tool === tool) return;
+  removeNotice();
+  document.body.classList.remove("xh-failed");
 }
 
 /** Removes the notice of a failure for which better words are shown elsewhere, as `isExplained(failure)` says. */
 export function withdrawNotice(isExplained) {
-  if (notice && isExplained(notice.dataset)) removeNotice();
+  if (!notice || !isExplained(notice.dataset)) return;
+  removeNotice();
+  document.body.classList.remove("xh-failed");
 }
 
 /** Puts a notice about a tool over the page; a later one replaces it. `gone` is called when it goes. */
@@ -51,7 +55,8 @@ export function placeNotice(tool, kind, role, children, gone = null) {
   onGone = gone;
   close.addEventListener("click", removeNotice);
   document.body.append(notice);
-  // XProf's own account of the same failure quotes the address, which holds the link's token.
+  // XProf's own account of the same failure quotes the address, which holds the link's token; and what it waits for
+  // will not come, so that its spinners would turn for ever, also after the notice was put away.
   document.body.classList.add("xh-failed");
 }
 

@@ -12,6 +12,8 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 2000;
 const LONGEST_PAUSE_UNANSWERED = 10_000;
 const PAUSE_GROWTH = 1.3;
+/** After how long, in milliseconds, it is said that the server gives no sign at all. */
+const SILENCE = 6000;
 const TICK = 1000;
 const MEGABYTE = 1e6;
 const SPEAK_AFTER = 100;
@@ -23,7 +25,7 @@ let ticking = 0;
 
 /** Notes a request; says how far it is when it takes a while. */
 export function beginProgress(request) {
-  running.set(request.id, { request, known: null, at: 0 });
+  running.set(request.id, { request, known: null, at: 0, begun: performance.now() });
   setTimeout(() => follow(request), PATIENCE);
 }
 
@@ -45,13 +47,18 @@ async function follow(request) {
 
 /** Shows how far a request is; whether the server could say. */
 async function look(request) {
-  const known = await ask(request);
+  const known = await Promise.race([ask(request), silence()]);
   const entry = running.get(request.id);
-  if (entry && known) {
-    Object.assign(entry, { known, at: performance.now() });
-    render();
-  }
+  if (!entry) return true;
+  if (known) Object.assign(entry, { known, at: performance.now() });
+  else if (performance.now() - (entry.at || entry.begun) >= SILENCE) entry.known = { state: "silent" };
+  render();
   return known !== null;
+}
+
+/** Null, after a while: who gives no answer to this either is not there, or has no time. */
+function silence() {
+  return new Promise((resolve) => setTimeout(resolve, SILENCE, null));
 }
 
 /** What the server knows of the answer; null when it can't be asked. */
@@ -78,8 +85,8 @@ function render() {
   }
   card ??= makeCard();
   ticking ||= setInterval(render, TICK);
-  const { request, known, at } = entry;
-  const seconds = (known.seconds ?? 0) + (performance.now() - at) / 1000;
+  const { request, known, at, begun } = entry;
+  const seconds = (known.seconds ?? 0) + (performance.now() - (at || begun)) / 1000;
   card.show(titleOf(request), known, describe(known, seconds));
 }
 
@@ -99,6 +106,7 @@ function titleOf({ tool, name }) {
 /** How far an answer is, as a short heading that changes with the phase only, and as a sentence. */
 export function describe({ state, phase, ahead, doneBytes, totalBytes }, seconds) {
   if (state === "ready") return { heading: "Receiving the answer", text: "Receiving the answer" };
+  if (state === "silent") return { heading: "Waiting for the server", text: `No sign of the server for ${duration(seconds)}` };
   if (state === "idle") return { heading: "Preparing", text: "Preparing" };
   if (phase === "download") return { heading: "Downloading the profile", text: downloadText(doneBytes, totalBytes) };
   if (phase === "inspect") return { heading: "Checking the profile", text: "Checking the profile" };

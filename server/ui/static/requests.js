@@ -6,6 +6,8 @@
  */
 import { basePath, isInside } from "./paths.js";
 
+const LINK_ENDED =
+  "This link no longer works: it has expired, or the person who shared it has withdrawn it. Ask them for a new one.";
 const UNREACHABLE = "The server did not answer. Check the connection and try again.";
 
 /** Tells the requests of this page from those of its frames. */
@@ -26,6 +28,7 @@ function requestOf(url) {
 function readFailure(request, status, text, retryAfter) {
   const failure = { tool: request.tool, status, message: "", file: "", reason: "", retryAfter: Number(retryAfter) || 0 };
   if (status === 0) return { ...failure, message: UNREACHABLE };
+  if (status === 410) return { ...failure, message: LINK_ENDED };
   failure.message = `The server answered with error ${status}.`;
   try {
     const { error } = JSON.parse(text);
@@ -37,11 +40,14 @@ function readFailure(request, status, text, retryAfter) {
   }
 }
 
-/** The URL if it is one of this link's data, else null. Files and `status` have their own care. */
+/** What nobody needs to be told of when it fails: `status` has its own care, and nothing hangs on `version`. */
+const SILENT = new Set(["status", "version"]);
+
+/** The URL if it is one of this link's data, else null. */
 function dataUrl(address) {
   const url = new URL(address, document.baseURI);
   const name = url.pathname.slice(basePath.length);
-  return isInside(url.pathname) && /^\w+$/.test(name) && name !== "status" ? url : null;
+  return isInside(url.pathname) && /^\w+$/.test(name) && !SILENT.has(name) ? url : null;
 }
 
 /**
