@@ -1,0 +1,27 @@
+"""Every icon of XProf is drawn as one sign, not as the letters of its name: the smaller font has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import MakeViewer
+
+ICONS = """() => [...document.querySelectorAll("mat-icon, .mat-icon, .icon-sm, .icon-md, .icon-lg")]
+  .map((icon) => {
+    const range = document.createRange();
+    range.selectNodeContents(icon);
+    const size = parseFloat(getComputedStyle(icon).fontSize);
+    return [icon.textContent.trim(), range.getBoundingClientRect().width / size];
+  })
+  .filter(([name, width]) => name && width > 0)"""
+"""Names of the icons that can be seen, and their widths in units of their size: each sign is as wide as high."""
+
+
+@pytest.mark.parametrize("tool", ["overview_page", "op_profile", "hlo_stats"])
+def test_icons_are_signs(demo_link: str, viewer: MakeViewer, tool: str) -> None:
+    shown = viewer(demo_link)
+    shown.open(tool)
+    shown.page.wait_for_load_state("networkidle")
+    icons = shown.page.evaluate(ICONS)
+    assert "menu" in dict(icons)
+    assert [icon for icon in icons if icon[1] > 1.1] == []
