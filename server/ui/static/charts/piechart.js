@@ -172,7 +172,7 @@ export class PieChart {
       if (index >= 0) trigger(this, "onmouseover", { row: this.#slices[index].row, column: null });
     }
     const slice = this.#slices[index];
-    if (slice) showTooltip(root, at, textOf(slice), slice.color);
+    if (slice) showTooltip(at, textOf(slice), slice.color);
     else hideTooltip();
   }
 

@@ -69,7 +69,7 @@ export function listen(root, chart, hear) {
     const same = mark?.row === current?.row && mark?.column === current?.column;
     current = mark;
     if (!same) hear.enter(mark);
-    if (mark && !silent) showTooltip(root, at, textOf(mark), mark.series.color);
+    if (mark && !silent) showTooltip(at, textOf(mark), mark.series.color);
     else hideTooltip();
   };
   const markAt = (event) => {

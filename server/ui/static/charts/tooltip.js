@@ -22,14 +22,12 @@ function placed(known, name, role) {
 /**
  * Shows a text near a point of the window.
  *
- * @param {Element} owner the chart; the tooltip has its colour scheme.
  * @param {{clientX: number, clientY: number}} at
  * @param {string} [color] of what is meant.
  */
-export function showTooltip(owner, at, text, color) {
+export function showTooltip(at, text, color) {
   tooltip = placed(tooltip, "xh-tooltip", { role: "tooltip" });
   tooltip.textContent = text;
-  tooltip.style.colorScheme = getComputedStyle(owner).colorScheme;
   tooltip.style.borderLeftColor = color ?? "transparent";
   tooltip.hidden = false;
   const { offsetWidth, offsetHeight } = tooltip;
