@@ -14,7 +14,7 @@ ICONS = """() => [...document.querySelectorAll("mat-icon, .mat-icon, .icon-sm, .
     return [icon.textContent.trim(), range.getBoundingClientRect().width / size];
   })
   .filter(([name, width]) => name && width > 0)"""
-"""Names of the icons that can be seen, and their widths in units of their size: each sign is as wide as high."""
+"""The icons that can be seen: name, and width in units of its size. A sign is as wide as it is high."""
 
 
 @pytest.mark.parametrize("tool", ["overview_page", "op_profile", "hlo_stats"])
