@@ -2,6 +2,7 @@
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
 import { enableBar } from "./bar/bar.js";
+import { keepFramesInside } from "./frames.js";
 import { replaceGlance } from "./glance.js";
 import { keepLinksInside } from "./links.js";
 import { dismissNotice, showNotice } from "./notice.js";
@@ -31,6 +32,7 @@ const onRequest = {
 keepAddress();
 keepStylesLocal();
 keepLinksInside();
+keepFramesInside();
 watchRequests(onRequest);
 enableBar();
 followTools();

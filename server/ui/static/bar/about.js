@@ -3,6 +3,7 @@
  */
 import { element } from "../notice.js";
 import { pageData } from "../page.js";
+import { appearanceChoice } from "./appearance.js";
 import { momentText, sharingText, untilText } from "./dates.js";
 import { openPanelBy } from "./panel.js";
 
@@ -43,7 +44,7 @@ export function enableAbout() {
   const list = element("dl", {});
   openPanelBy(button, panel, () => {
     list.replaceChildren(...rows());
-    panel.replaceChildren(list, ...sessionsButton());
+    panel.replaceChildren(list, ...sessionsButton(), appearanceChoice());
     return null;
   });
 }

@@ -94,7 +94,13 @@ export function keepAddress() {
   writeNow = () => write.replaceState(history.state, "", completed(location.href, null));
   addEventListener("popstate", () => takeView(new URLSearchParams(location.search)));
   keepMemoryShort();
-  takeView(new URLSearchParams(location.search));
+  const query = new URLSearchParams(location.search);
+  takeView(query);
+  // The trace viewer reads `hosts` only; that one was meant is plain.
+  if (tool === "trace_viewer" && query.has("host") && !query.has("hosts")) {
+    query.set("hosts", query.get("host"));
+    write.replaceState(history.state, "", withQuery(location, query));
+  }
 }
 
 /** A value that the address gave for a tool, if that is the present one; else null. */

@@ -1,0 +1,56 @@
+/**
+ * What the trace viewer's frame says about a selected event, besides its own table: a link to the op's graph, and its
+ * operands and consumers.
+ *
+ * XProf makes HTML of names from the profile here, links to the root of the host, and asks there too, so that its
+ * “loading…” never ends. These lines are made anew instead: names as text, addresses under the link.
+ */
+import { element } from "./notice.js";
+import { basePath } from "./paths.js";
+
+/** Before report.js watches it: that an op has no neighbours in its module is no failure to show. */
+const ask = window.fetch.bind(window);
+
+const UNKNOWN_MODULE = "default";
+
+/** The query by which the graph viewer finds an op. */
+function opQuery(viewer, op, module) {
+  const traced = new URL(viewer.traceDataUrl, location.origin).searchParams;
+  const query = new URLSearchParams({ tag: "graph_viewer", run: traced.get("run") ?? "", node_name: op });
+  if (module !== UNKNOWN_MODULE) query.set("module_name", module);
+  return query;
+}
+
+async function neighbours(viewer, op, module) {
+  const query = opQuery(viewer, op, module);
+  query.set("type", "adj_nodes");
+  try {
+    const response = await ask(`${basePath}data?${query}`);
+    return response.ok ? await response.json() : null;
+  } catch {
+    return null; // The connection is away; the next event asks again.
+  }
+}
+
+const names = (title, list) => element("div", {}, `${title}: ${list.length ? list.join(", ") : "none"}`);
+
+/** Replaces the lines that XProf would make. */
+export function writeDetails(viewer) {
+  const known = new Map();
+  viewer.createCrossToolLinkOss = (tool, label, { hloOp, hloModule }, text) => {
+    const address = `${basePath}?${opQuery(viewer, hloOp, hloModule)}`;
+    const link = element("a", { href: address, target: "_blank", rel: "noopener" }, text);
+    viewer._eventDetails.append(element("div", {}, `${label}: `, link));
+  };
+  viewer.addHloGraphInfo = async (op, module) => {
+    if (module === UNKNOWN_MODULE) return;
+    const line = element("div", {}, `Looking up the neighbours of ${op} …`);
+    viewer._eventDetails.append(line);
+    const key = `${module} ${op}`;
+    if (!known.has(key)) known.set(key, await neighbours(viewer, op, module));
+    const found = known.get(key);
+    if (found) line.replaceChildren(names("Operands", found.operand_names), names("Consumers", found.consumer_names));
+    else line.remove();
+    if (!found) known.delete(key);
+  };
+}
