@@ -83,7 +83,7 @@ def test_trace(shown: Viewer) -> None:
     complete = [event for event in events if event.get("ph") == "X"]
     assert frame.evaluate(COUNT_SLICES) == len(complete)
     names = {event["name"] for event in complete}
-    assert {"train", "PjitFunction(train_step)", "PjitFunction(eval_step)"} <= names
+    assert {"PjitFunction(train_step)", "PjitFunction(eval_step)"} <= names
     threads = [event["args"]["name"] for event in events if event.get("name") == "thread_name"]
     text = frame.evaluate("document.body.innerText")
     assert "/host:CPU" in text

@@ -30,7 +30,7 @@ def test_kernel_stats(other_links: Mapping[str, str], viewer: MakeViewer) -> Non
         assert table.number(labels["occurrences"], at) == expected[at][1]
         total = table.number(labels["total_duration_us"], at)
         assert total == pytest.approx(expected[at][2], abs=0.0006)
-    assert chart_with(shown.page, "slice")["slice"] > 1
+    assert table.total == len(expected)
     assert shown.complaints() == {}
 
 
@@ -66,7 +66,8 @@ def test_memory_profile(other_links: Mapping[str, str], viewer: MakeViewer, allo
     table = table_with(shown.page, "Allocation Size (GiBs)")
     listed = [row for row in profile["activeAllocations"] if _bytes_of(profile, row) > 1 << 20]
     assert table.total == len(listed)
-    assert chart_with(shown.page, "area", "line")["area"] == 2
+    # Stack, heap and, as the allocators say how much there is, what is free.
+    assert chart_with(shown.page, "area", "line")["area"] == 3
     assert shown.complaints() == {}
 
 

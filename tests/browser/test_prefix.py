@@ -6,8 +6,19 @@ import pytest
 
 from tests.browser.conftest import MakeViewer
 
+TOOLS = [
+    "overview_page",
+    "input_pipeline_analyzer",
+    "framework_op_stats",
+    "op_profile",
+    "hlo_stats",
+    "roofline_model",
+    "memory_profile",
+    "memory_viewer",
+]
 
-@pytest.mark.parametrize("tool", ["overview_page", "hlo_stats", "op_profile", "roofline_model"])
+
+@pytest.mark.parametrize("tool", TOOLS)
 def test_tool_stays_under_the_prefix(prefixed_link: str, viewer: MakeViewer, tool: str) -> None:
     assert "/team/xprof/s/" in prefixed_link
     shown = viewer(prefixed_link)
