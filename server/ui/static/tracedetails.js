@@ -5,7 +5,6 @@
  * XProf makes HTML of names from the profile here, links to the root of the host, and asks there too, so that its
  * “loading…” never ends. These lines are made anew instead: names as text, addresses under the link.
  */
-import { element } from "./notice.js";
 import { basePath } from "./paths.js";
 
 /** Before report.js watches it: that an op has no neighbours in its module is no failure to show. */
@@ -32,25 +31,33 @@ async function neighbours(viewer, op, module) {
   }
 }
 
-const names = (title, list) => element("div", {}, `${title}: ${list.length ? list.join(", ") : "none"}`);
+/** A new line of the details. The frame's library wraps elements, and knows none but the oldest ways to join them. */
+function addLine(viewer, text) {
+  const line = document.createElement("div");
+  line.textContent = text;
+  viewer._eventDetails.appendChild(line);
+  return line;
+}
+
+const names = (title, list) => `${title}: ${list.length ? list.join(", ") : "none"}`;
 
 /** Replaces the lines that XProf would make. */
 export function writeDetails(viewer) {
   const known = new Map();
   viewer.createCrossToolLinkOss = (tool, label, { hloOp, hloModule }, text) => {
     const address = `${basePath}?${opQuery(viewer, hloOp, hloModule)}`;
-    const link = element("a", { href: address, target: "_blank", rel: "noopener" }, text);
-    viewer._eventDetails.append(element("div", {}, `${label}: `, link));
+    const link = document.createElement("a");
+    Object.assign(link, { href: address, target: "_blank", rel: "noopener", textContent: text });
+    addLine(viewer, `${label}: `).appendChild(link);
   };
   viewer.addHloGraphInfo = async (op, module) => {
     if (module === UNKNOWN_MODULE) return;
-    const line = element("div", {}, `Looking up the neighbours of ${op} …`);
-    viewer._eventDetails.append(line);
+    const line = addLine(viewer, `Looking up the neighbours of ${op} …`);
     const key = `${module} ${op}`;
     if (!known.has(key)) known.set(key, await neighbours(viewer, op, module));
     const found = known.get(key);
-    if (found) line.replaceChildren(names("Operands", found.operand_names), names("Consumers", found.consumer_names));
-    else line.remove();
-    if (!found) known.delete(key);
+    line.textContent = found ? names("Operands", found.operand_names) : "";
+    if (found) addLine(viewer, names("Consumers", found.consumer_names));
+    else known.delete(key);
   };
 }
