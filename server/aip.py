@@ -1,7 +1,7 @@
 """The parts of Google's API Improvement Proposals that every resource shares.
 
-Page tokens (AIP-158), sort orders (AIP-132), field masks (AIP-134) and etags (AIP-154); no route and no
-resource of its own.
+Page tokens (AIP-158), sort orders (AIP-132) and etags (AIP-154); no route and no resource of its own. Field
+masks stand in `server.masks`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from pydantic import TypeAdapter
 
 from server.errors import invalid_field
-from server.names import has_controls, to_camel, to_snake
+from server.names import has_controls, to_camel
 from server.registry.pages import PageRequest, Position, SortValue
 
 MAX_PAGE_SIZE = 1000
@@ -106,30 +106,6 @@ def _line(text: str) -> str:
     if has_controls(text):
         raise ValueError("a text with control characters")
     return text
-
-
-def masked_fields(mask: str, settable: Iterable[str], sent: Iterable[str]) -> frozenset[str]:
-    """The fields that an update changes, in snake_case.
-
-    Args:
-        mask: `updateMask`: comma-separated names in camelCase or snake_case, `*` for all, or empty for
-            those that the body holds.
-        settable: fields that may be changed, in snake_case.
-        sent: fields that the body holds, in snake_case.
-
-    Raises:
-        ApiError: the mask names something else.
-    """
-    settable = frozenset(settable)
-    if not mask.strip():
-        return settable.intersection(sent)
-    if mask.strip() == "*":
-        return settable
-    fields = frozenset(to_snake(part.strip()) for part in mask.split(","))
-    for field in sorted(fields - settable):
-        known = ", ".join(sorted(to_camel(name) for name in settable))
-        raise invalid_field("updateMask", f"{field!r} can't be changed; these can: {known}.")
-    return fields
 
 
 def expected_etag(*candidates: str | None) -> str | None:

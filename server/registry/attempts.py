@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
-from server.registry.errors import run_not_found
+from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import AttemptRow, RunRow
 from server.registry.records import Attempt, Json, RunState
 
@@ -28,22 +28,26 @@ def begin_attempt(
         RegistryError: NOT_FOUND.
     """
     with database.writing() as session:
-        run = _locked(session, run_id)
-        _end_open(session, run.key, RunState.LOST, now)
-        last = session.scalar(
-            select(func.max(AttemptRow.number)).where(AttemptRow.run_key == run.key)
-        )
-        row = AttemptRow(
-            run_key=run.key,
-            number=(last or 0) + 1,
-            state=RunState.ACTIVE.value,
-            started=now,
-            ended=None,
-            details=dict(details),
-        )
-        session.add(row)
-        _set_state(run, RunState.ACTIVE, now)
-        return _record(row)
+        return to_record(add_attempt(session, _locked(session, run_id), details, now))
+
+
+def add_attempt(
+    session: Session, run: RunRow, details: Mapping[str, Json], now: datetime
+) -> AttemptRow:
+    """Begins the next attempt of a locked run; one that is still under way ends as LOST."""
+    _end_open(session, run.key, RunState.LOST, now)
+    last = session.scalar(select(func.max(AttemptRow.number)).where(AttemptRow.run_key == run.key))
+    row = AttemptRow(
+        run_key=run.key,
+        number=(last or 0) + 1,
+        state=RunState.ACTIVE.value,
+        started=now,
+        ended=None,
+        details=dict(details),
+    )
+    session.add(row)
+    _set_state(run, RunState.ACTIVE, now)
+    return row
 
 
 def set_state(database: Database, run_id: str, state: RunState, *, now: datetime) -> None:
@@ -54,30 +58,43 @@ def set_state(database: Database, run_id: str, state: RunState, *, now: datetime
     """
     with database.writing() as session:
         run = _locked(session, run_id)
-        newest = session.scalar(
-            select(AttemptRow)
-            .where(AttemptRow.run_key == run.key)
-            .order_by(AttemptRow.number.desc())
-            .limit(1)
-        )
-        if newest is not None and newest.state != state.value:
-            newest.state = state.value
-            newest.ended = None if state is RunState.ACTIVE else now
-        if run.state != state.value:
-            _set_state(run, state, now)
-        run.seen = now
+        apply_state(session, run, state, now)
+
+
+def apply_state(session: Session, run: RunRow, state: RunState, now: datetime) -> None:
+    """Gives a locked run, and its newest attempt, a state; the first end is kept when it has it already."""
+    newest = newest_row(session, run.key)
+    if newest is not None and newest.state != state.value:
+        newest.state = state.value
+        newest.ended = None if state is RunState.ACTIVE else now
+    if run.state != state.value:
+        _set_state(run, state, now)
+    run.seen = now
+
+
+def newest_row(session: Session, run_key: int) -> AttemptRow | None:
+    """The attempt that a run's state is that of."""
+    return session.scalar(
+        select(AttemptRow)
+        .where(AttemptRow.run_key == run_key)
+        .order_by(AttemptRow.number.desc())
+        .limit(1)
+    )
 
 
 def close_silent(database: Database, before: datetime, *, now: datetime) -> tuple[str, ...]:
-    """Ends as LOST the active runs of which nothing was heard since `before`; their ids.
+    """Ends as LOST the active runs whose jobs have not been heard of since `before`; their ids.
 
+    A run that no job has begun, and that says nowhere to write to, is somebody's folder: it has no job to lose.
     Runs from before signs of life were noted count from their last change.
     """
     heard = func.coalesce(RunRow.seen, RunRow.updated)
+    begun = exists(select(AttemptRow.key).where(AttemptRow.run_key == RunRow.key))
+    has_job = or_(RunRow.storage_root != "", begun)
     with database.writing() as session:
         rows = session.scalars(
             select(RunRow)
-            .where(RunRow.state == RunState.ACTIVE.value, heard < before)
+            .where(RunRow.state == RunState.ACTIVE.value, heard < before, has_job)
             .order_by(RunRow.key)
             .with_for_update()
         ).all()
@@ -98,7 +115,31 @@ def list_attempts(database: Database, run_id: str) -> tuple[Attempt, ...]:
         if key is None:
             raise run_not_found(run_id)
         query = select(AttemptRow).where(AttemptRow.run_key == key).order_by(AttemptRow.number)
-        return tuple(_record(row) for row in session.scalars(query))
+        return tuple(to_record(row) for row in session.scalars(query))
+
+
+def choose_attempt(database: Database, run_id: str, wanted: int | None) -> int | None:
+    """Number of the attempt that something belongs to: the wanted one, else the one under way, else None.
+
+    Raises:
+        RegistryError: NOT_FOUND, the run has no such attempt.
+    """
+    query = (
+        select(AttemptRow.number)
+        .join(RunRow, RunRow.key == AttemptRow.run_key)
+        .where(RunRow.id == run_id)
+    )
+    if wanted is None:
+        query = query.where(AttemptRow.state == RunState.ACTIVE.value)
+    else:
+        query = query.where(AttemptRow.number == wanted)
+    with database.reading() as session:
+        found = session.scalar(query.order_by(AttemptRow.number.desc()).limit(1))
+    if found is None and wanted is not None:
+        raise RegistryError(
+            RegistryProblem.NOT_FOUND, f"Run {run_id!r} has no attempt number {wanted}."
+        )
+    return found
 
 
 def _locked(session: Session, run_id: str) -> RunRow:
@@ -125,5 +166,6 @@ def _set_state(run: RunRow, state: RunState, now: datetime) -> None:
         run.seen = now
 
 
-def _record(row: AttemptRow) -> Attempt:
+def to_record(row: AttemptRow) -> Attempt:
+    """The row as a plain value."""
     return Attempt(row.number, RunState(row.state), row.started, row.ended, row.details)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from types import MappingProxyType
+from typing import TypeAlias
 from uuid import uuid4
 
 from sqlalchemy import delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from server.registry.attempts import apply_state
+from server.registry.conditions import Columns, Condition, to_sql
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import LinkRow, RunRow, SessionRow
@@ -28,6 +31,23 @@ SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     }
 )
 """Attributes that a list of runs can be sorted by."""
+FILTERABLE: Columns = MappingProxyType(
+    {
+        **SORTABLE,
+        "labels": RunRow.labels,
+        "run_set": RunRow.run_set,
+        "configs": RunRow.configs,
+        "artifacts": RunRow.artifacts,
+        "parent": RunRow.parent,
+        "state": RunRow.state,
+        "ended": RunRow.ended,
+        "seen": RunRow.seen,
+        "workload": RunRow.workload,
+        "storage_root": RunRow.storage_root,
+        "creator": RunRow.creator,
+    }
+)
+"""Attributes that a condition on runs may be about."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +63,11 @@ class RunChanges:
     workload: dict[str, Json] | None = None
     storage_root: str | None = None
     warnings: list[str] | None = None
+    state: RunState | None = None
 
 
-@dataclass(frozen=True)
-class RunFilter:
-    """Which runs a list holds; None doesn't narrow it, and all conditions must hold."""
-
-    display_name: str | None = None
-    run_set: str | None = None
-    labels: tuple[tuple[str, str], ...] = ()
+Decide: TypeAlias = Callable[[Run], RunChanges]
+"""What to change, given the run as it is while nobody else changes it."""
 
 
 def create_run(
@@ -64,7 +80,7 @@ def create_run(
     parent: str = "",
     request: RepeatableRequest | None = None,
 ) -> Run:
-    """Makes a run, in the state ACTIVE and without attempts.
+    """Makes a run, in the state ACTIVE unless another one is given, and without attempts.
 
     Args:
         database: the registry.
@@ -78,7 +94,25 @@ def create_run(
     Raises:
         RegistryError: ALREADY_EXISTS.
     """
-    row = RunRow(
+    row = new_row(run_id, values, creator=creator, now=now, parent=parent)
+    try:
+        with database.writing() as session:
+            session.add(row)
+            if request is not None:
+                claim(session, request, run_id, now)
+    except IntegrityError as error:
+        raise RegistryError(
+            RegistryProblem.ALREADY_EXISTS, f"There is a run {run_id!r} already."
+        ) from error
+    return to_record(row)
+
+
+def new_row(
+    run_id: str, values: RunChanges, *, creator: str, now: datetime, parent: str = ""
+) -> RunRow:
+    """A new run's row, as `create_run` makes it."""
+    state = values.state or RunState.ACTIVE
+    return RunRow(
         id=run_id,
         uid=str(uuid4()),
         display_name=values.display_name if values.display_name is not None else run_id,
@@ -87,7 +121,8 @@ def create_run(
         configs=values.configs or {},
         artifacts=values.artifacts or {},
         parent=parent,
-        state=RunState.ACTIVE.value,
+        state=state.value,
+        ended=None if state is RunState.ACTIVE else now,
         seen=now,
         tools=values.tools or [],
         workload=values.workload or {},
@@ -98,16 +133,6 @@ def create_run(
         updated=now,
         version=1,
     )
-    try:
-        with database.writing() as session:
-            session.add(row)
-            if request is not None:
-                claim(session, request, run_id, now)
-    except IntegrityError as error:
-        raise RegistryError(
-            RegistryProblem.ALREADY_EXISTS, f"There is a run {run_id!r} already."
-        ) from error
-    return _record(row)
 
 
 def get_run(database: Database, run_id: str) -> Run:
@@ -117,23 +142,19 @@ def get_run(database: Database, run_id: str) -> Run:
         RegistryError: NOT_FOUND.
     """
     with database.reading() as session:
-        return _record(_row(session, run_id))
+        return to_record(_row(session, run_id))
 
 
 def list_runs(
-    database: Database, request: PageRequest, condition: RunFilter | None = None
+    database: Database, request: PageRequest, condition: Condition | None = None
 ) -> Page[Run]:
-    """A page of runs; `request.field` is a key of `SORTABLE`."""
+    """A page of runs; `request.field` is a key of `SORTABLE`, and `condition` is about `FILTERABLE`."""
     query = select(RunRow)
-    if condition is not None and condition.display_name is not None:
-        query = query.where(RunRow.display_name == condition.display_name)
-    if condition is not None and condition.run_set is not None:
-        query = query.where(RunRow.run_set == condition.run_set)
-    for name, value in condition.labels if condition else ():
-        query = query.where(RunRow.labels[name].as_string() == value)
+    if condition is not None:
+        query = query.where(to_sql(condition, FILTERABLE))
     with database.reading() as session:
         rows, position = fetch_page(session, query, SORTABLE[request.field], RunRow.key, request)
-        return Page(tuple(_record(row) for row in rows), position)
+        return Page(tuple(to_record(row) for row in rows), position)
 
 
 def update_run(
@@ -144,17 +165,36 @@ def update_run(
     Raises:
         RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
     """
+    return change_run(database, run_id, lambda _run: changes, etag=etag, now=now)
+
+
+def change_run(
+    database: Database, run_id: str, decide: Decide, *, etag: str | None, now: datetime
+) -> Run:
+    """As `update_run`, with changes that depend on what is there; what `decide` raises changes nothing.
+
+    Raises:
+        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+    """
     with database.writing() as session:
         row = _row(session, run_id, lock=True)
         _check(row, etag)
-        for field in fields(changes):
-            value = getattr(changes, field.name)
-            if value is not None:
-                setattr(row, field.name, value)
-        row.version += 1
-        row.updated = row.seen = now
+        changes = decide(to_record(row))
+        apply_changes(session, row, changes, now)
         session.flush()
-        return _record(row)
+        return to_record(row)
+
+
+def apply_changes(session: Session, row: RunRow, changes: RunChanges, now: datetime) -> None:
+    """Changes a locked run."""
+    for field in fields(changes):
+        value = getattr(changes, field.name)
+        if value is not None and field.name != "state":
+            setattr(row, field.name, value)
+    if changes.state is not None:
+        apply_state(session, row, changes.state, now)
+    row.version += 1
+    row.updated = row.seen = now
 
 
 def note_sign_of_life(database: Database, run_id: str, now: datetime) -> None:
@@ -213,7 +253,8 @@ def _check(row: RunRow, etag: str | None) -> None:
         )
 
 
-def _record(row: RunRow) -> Run:
+def to_record(row: RunRow) -> Run:
+    """The row as a plain value."""
     return Run(
         id=row.id,
         uid=row.uid,

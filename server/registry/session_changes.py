@@ -37,6 +37,8 @@ class SessionChanges:
     ended: datetime | None = None
     targets: Mapping[str, Json] | None = None
     details: Mapping[str, Json] | None = None
+    cleared: frozenset[str] = frozenset()
+    """Fields that lose their value: of `expected_hosts`, `started` and `ended`."""
 
 
 Decide = Callable[[ProfilerSession], SessionChanges]
@@ -65,10 +67,7 @@ def change_session(
                 f"Session {session_id!r} was changed since you read it. Read it again.",
             )
         changes = decide(to_record(row, run_id))
-        for one in fields(changes):
-            value = getattr(changes, one.name)
-            if value is not None:
-                setattr(row, one.name, dict(value) if isinstance(value, Mapping) else value)
+        _apply(row, changes)
         row.version += 1
         row.updated = now
         session.execute(update(RunRow).where(RunRow.key == row.run_key).values(seen=now))
@@ -119,6 +118,15 @@ def list_open_sessions(database: Database, most: int) -> tuple[ProfilerSession, 
     )
     with database.reading() as session:
         return tuple(to_record(row, run_id) for row, run_id in session.execute(query))
+
+
+def _apply(row: SessionRow, changes: SessionChanges) -> None:
+    for name in changes.cleared:
+        setattr(row, name, None)
+    for one in fields(changes):
+        value = getattr(changes, one.name)
+        if value is not None and one.name != "cleared":
+            setattr(row, one.name, dict(value) if isinstance(value, Mapping) else value)
 
 
 def _locked(session: Session, run_id: str, session_id: str) -> SessionRow:

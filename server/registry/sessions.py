@@ -12,6 +12,7 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from server.registry.conditions import Columns, Condition, to_sql
 from server.registry.database import Database
 from server.registry.errors import (
     RegistryError,
@@ -42,6 +43,21 @@ SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     }
 )
 """Attributes that a list of sessions can be sorted by."""
+FILTERABLE: Columns = MappingProxyType(
+    {
+        **SORTABLE,
+        "kind": SessionRow.kind,
+        "state": SessionRow.state,
+        "started": SessionRow.started,
+        "ended": SessionRow.ended,
+        "targets": SessionRow.targets,
+        "details": SessionRow.details,
+        "attempt": SessionRow.attempt,
+        "expected_hosts": SessionRow.expected_hosts,
+        "creator": SessionRow.creator,
+    }
+)
+"""Attributes that a condition on sessions may be about."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +178,10 @@ def newest_sessions(database: Database, run_uid: str, most: int) -> tuple[Profil
         return tuple(to_record(row, run_id) for row, run_id in found)
 
 
-def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page[ProfilerSession]:
-    """A page of a run's sessions; `request.field` is a key of `SORTABLE`.
+def list_sessions(
+    database: Database, run_id: str, request: PageRequest, condition: Condition | None = None
+) -> Page[ProfilerSession]:
+    """A page of a run's sessions; `request.field` is a key of `SORTABLE`, `condition` about `FILTERABLE`.
 
     Raises:
         RegistryError: NOT_FOUND (the run).
@@ -173,6 +191,8 @@ def list_sessions(database: Database, run_id: str, request: PageRequest) -> Page
         if run_key is None:
             raise run_not_found(run_id)
         query = select(SessionRow).where(SessionRow.run_key == run_key)
+        if condition is not None:
+            query = query.where(to_sql(condition, FILTERABLE))
         rows, position = fetch_page(
             session, query, SORTABLE[request.field], SessionRow.key, request
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated
 from uuid import uuid4
@@ -11,19 +12,19 @@ from fastapi import Depends, Header, Query, Response
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
-from server.aip import expected_etag, masked_fields, next_page_token, page_request
+from server.aip import expected_etag, next_page_token, page_request
 from server.errors import invalid_field
-from server.filters import parse_run_filter
+from server.filters import RUN_FIELDS as RUN_FILTER
+from server.filters import read_filter
+from server.masks import read_mask
 from server.names import run_name
 from server.registry import records, runs
-from server.schemas import (
-    ApiModel,
-    EmptyAnswer,
-    ResourceId,
-    Run,
-    RunList,
-    RunListParameters,
-)
+from server.registry.database import Database
+from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.requests import RepeatableRequest
+from server.repeated import RepeatableParameters, make_once, repeatable
+from server.run_resources import RUN_DOCUMENTS, RUN_FIELDS, run_changes, run_resources
+from server.schemas import ApiModel, EmptyAnswer, ResourceId, Run, RunList, RunListParameters
 from server.services import ServicesDependency
 
 router = api_router("/v1/machineLearningRuns", "runs")
@@ -34,14 +35,13 @@ SORTABLE = {
     "createTime": "created",
     "updateTime": "updated",
 }
-_SETTABLE = frozenset({"display_name", "labels", "run_set", "configs", "artifacts"})
 
 Reader = Annotated[Principal, Depends(require(Action.RUNS_READ))]
 Writer = Annotated[Principal, Depends(require(Action.RUNS_WRITE))]
 IfMatch = Annotated[str | None, Header()]
 
 
-class CreateParameters(ApiModel):
+class CreateParameters(RepeatableParameters):
     """Parameters of a creation."""
 
     machine_learning_run_id: ResourceId | None = None
@@ -52,7 +52,15 @@ class UpdateParameters(ApiModel):
     """Parameters of a change."""
 
     update_mask: str = ""
-    """Fields to change, comma-separated; all that the body holds unless set; `*` for all there are."""
+    """Fields to change, comma-separated; all that the body holds unless set; `*` for all there are. Parts of
+    documents are named by their path: `labels.team`, `configs.userConfigs`, `workload.state`."""
+
+
+class UpdateRunParameters(UpdateParameters):
+    """Parameters of a change of a run."""
+
+    allow_missing: bool = False
+    """Whether to make the run when it is not there."""
 
 
 class DeleteParameters(ApiModel):
@@ -69,11 +77,15 @@ def create_run(
     body: Run,
 ) -> Run:
     """Makes a run. 409 when there is one of this id."""
-    run_id = parameters.machine_learning_run_id or str(uuid4())
-    values = _changes(body, body.model_fields_set & _SETTABLE)
-    now = datetime.now(UTC)
-    created = runs.create_run(services.database, run_id, values, creator=principal.name, now=now)
-    return to_resource(created)
+    database = services.database
+    wanted = parameters.machine_learning_run_id
+    repeat = repeatable(principal, parameters.request_id, "machineLearningRuns", body, wanted)
+
+    def make() -> records.Run:
+        return _create(database, wanted or str(uuid4()), body, principal, repeat)
+
+    made = make_once(database, repeat, make, lambda run: runs.get_run(database, run))
+    return run_resources(database, [made])[0]
 
 
 @router.get("", response_model_exclude_none=True)
@@ -91,9 +103,9 @@ def list_runs(
         sortable=SORTABLE,
         context=context,
     )
-    page = runs.list_runs(services.database, request, parse_run_filter(parameters.filter))
+    page = runs.list_runs(services.database, request, read_filter(parameters.filter, RUN_FILTER))
     return RunList(
-        machine_learning_runs=[to_resource(run) for run in page.records],
+        machine_learning_runs=run_resources(services.database, page.records),
         next_page_token=next_page_token(page.next, request, context),
     )
 
@@ -105,26 +117,47 @@ def get_run(
     """Answers one run, with its etag also as a header."""
     record = runs.get_run(services.database, run)
     response.headers["ETag"] = f'"{record.etag}"'
-    return to_resource(record)
+    return run_resources(services.database, [record])[0]
 
 
 @router.patch("/{run}", response_model_exclude_none=True)
 def update_run(
     services: ServicesDependency,
-    _principal: Writer,
+    principal: Writer,
     run: ResourceId,
-    parameters: Annotated[UpdateParameters, Query()],
+    parameters: Annotated[UpdateRunParameters, Query()],
     body: Run,
     if_match: IfMatch = None,
 ) -> Run:
-    """Changes the fields of the mask. 409 when the run is not as the etag says; then nothing changes."""
+    """Changes the fields of the mask. 409 when the run is not as the etag says; then nothing changes.
+
+    `state` ends the run, or opens it again (ACTIVE); so does `workload.state` in the words of Google's SDK.
+    """
     if body.name and body.name != run_name(run):
         raise invalid_field("name", "This is the name of another run than the one in the path.")
-    fields = masked_fields(parameters.update_mask, _SETTABLE, body.model_fields_set)
+    mask = read_mask(
+        parameters.update_mask,
+        fields=RUN_FIELDS,
+        documents=RUN_DOCUMENTS,
+        sent=body.model_fields_set,
+    )
     etag = expected_etag(body.etag, if_match)
-    changes = _changes(body, fields)
-    now = datetime.now(UTC)
-    return to_resource(runs.update_run(services.database, run, changes, etag=etag, now=now))
+    database = services.database
+
+    def change() -> records.Run:
+        now = datetime.now(UTC)
+        return runs.change_run(
+            database, run, lambda old: run_changes(old, body, mask), etag=etag, now=now
+        )
+
+    try:
+        changed = change()
+    except RegistryError as error:
+        is_missing = error.problem is RegistryProblem.NOT_FOUND
+        if not (parameters.allow_missing and is_missing and etag is None):
+            raise
+        changed = _create_or(change, database, run, body, principal)
+    return run_resources(database, [changed])[0]
 
 
 @router.delete("/{run}")
@@ -141,29 +174,32 @@ def delete_run(
     return EmptyAnswer()
 
 
-def to_resource(run: records.Run) -> Run:
-    """A run as the API shows it."""
-    return Run(
-        name=run_name(run.id),
-        uid=run.uid,
-        etag=run.etag,
-        creator=run.creator,
-        create_time=run.created,
-        update_time=run.updated,
-        display_name=run.display_name,
-        labels=dict(run.labels),
-        run_set=run.run_set,
-        configs=dict(run.configs),
-        artifacts=dict(run.artifacts),
+def _create(
+    database: Database,
+    run_id: str,
+    body: Run,
+    principal: Principal,
+    repeat: RepeatableRequest | None = None,
+) -> records.Run:
+    mask = read_mask("", fields=RUN_FIELDS, documents=RUN_DOCUMENTS, sent=body.model_fields_set)
+    values = run_changes(None, body, mask)
+    now = datetime.now(UTC)
+    return runs.create_run(
+        database, run_id, values, creator=principal.name, now=now, request=repeat
     )
 
 
-def _changes(body: Run, fields: frozenset[str] | set[str]) -> runs.RunChanges:
-    """The values of these fields; what the mask names and the body lacks becomes empty."""
-    return runs.RunChanges(
-        display_name=body.display_name if "display_name" in fields else None,
-        labels=body.labels if "labels" in fields else None,
-        run_set=body.run_set if "run_set" in fields else None,
-        configs=body.configs if "configs" in fields else None,
-        artifacts=body.artifacts if "artifacts" in fields else None,
-    )
+def _create_or(
+    change: Callable[[], records.Run],
+    database: Database,
+    run_id: str,
+    body: Run,
+    principal: Principal,
+) -> records.Run:
+    """Makes the run, or changes the one that somebody else made in this moment."""
+    try:
+        return _create(database, run_id, body, principal)
+    except RegistryError as error:
+        if error.problem is not RegistryProblem.ALREADY_EXISTS:
+            raise
+        return change()

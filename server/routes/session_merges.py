@@ -34,12 +34,13 @@ from server.captures import (
 from server.error_table import PRECONDITION
 from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
+from server.public_address import PageBase
 from server.registry import sessions
 from server.registry.records import ProfilerSession, SessionOrigin
-from server.routes.sessions import with_hosts
 from server.schemas import ResourceId, Session
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
+from server.session_resources import with_hosts
 from server.session_schemas import MergeOffer as OfferResource
 from server.session_schemas import MergeOfferList, NewMerge
 from server.tool_answers import ToolAnswers
@@ -87,6 +88,7 @@ async def merge_sessions(
     principal: Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))],
     run: ResourceId,
     body: NewMerge,
+    base: PageBase,
 ) -> Session:
     """Makes one session of several that are hosts of one capture.
 
@@ -110,7 +112,7 @@ async def merge_sessions(
         now=datetime.now(UTC),
     )
     services.prewarmer.start(created, files)
-    return with_hosts(created, files)
+    return with_hosts(created, files, base)
 
 
 class _Captures:

@@ -12,11 +12,12 @@ from fastapi import Depends
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
+from server.public_address import PageBase
 from server.registry import sessions
 from server.registry.prewarm import UNDER_WAY, PrewarmState, change_prewarm
-from server.routes.sessions import to_resource
 from server.schemas import ResourceId, Session
 from server.services import ServicesDependency
+from server.session_resources import session_resource
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
 
@@ -27,6 +28,7 @@ def cancel_prewarm(
     _principal: Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))],
     run: ResourceId,
     session: ResourceId,
+    base: PageBase,
 ) -> Session:
     """Ends the conversion in advance of a session; what is converted by now is kept.
 
@@ -34,4 +36,4 @@ def cancel_prewarm(
     """
     record = sessions.get_session(services.database, run, session)
     change_prewarm(services.database, record.uid, PrewarmState.CANCELLED, UNDER_WAY)
-    return to_resource(sessions.get_session(services.database, run, session))
+    return session_resource(sessions.get_session(services.database, run, session), base)

@@ -6,12 +6,11 @@ is never copied into the registry.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
 import anyio.from_thread
-from fastapi import Depends, Header, Query, Response
+from fastapi import Depends, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
@@ -23,23 +22,30 @@ from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
 from server.error_table import INVALID
 from server.errors import ApiError, invalid_field
+from server.filters import SESSION_FIELDS as SESSION_FILTER
+from server.filters import read_filter
+from server.masks import read_mask
 from server.names import check_id, session_name
-from server.prewarm import shown_state
-from server.registry import records, runs, sessions
-from server.routes.runs import SORTABLE, DeleteParameters
-from server.schemas import (
-    ApiModel,
-    EmptyAnswer,
-    ResourceId,
-    Session,
-    SessionHost,
-    SessionList,
-    SortedListParameters,
-)
-from server.services import ServicesDependency
+from server.public_address import PageBase
+from server.registry import runs, sessions
+from server.registry.attempts import choose_attempt
+from server.registry.records import SessionState
+from server.registry.requests import RepeatableRequest
+from server.registry.session_changes import change_session
+from server.repeated import RepeatableParameters, make_once, repeatable
+from server.routes.runs import SORTABLE, DeleteParameters, IfMatch, UpdateParameters
+from server.schemas import EmptyAnswer, ResourceId, Session, SessionList, SessionListParameters
+from server.services import Services, ServicesDependency
 from server.session_inspection import recall_inspection
-from server.session_problems import count_hosts, problem_of
-from server.session_schemas import HostHealth
+from server.session_resources import (
+    SESSION_DOCUMENTS,
+    SESSION_FIELDS,
+    chosen_kind,
+    require_order,
+    session_changes,
+    session_resource,
+    with_hosts,
+)
 from server.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
@@ -50,7 +56,7 @@ Reader = Annotated[Principal, Depends(require(Action.SESSIONS_READ))]
 Writer = Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))]
 
 
-class AttachParameters(ApiModel):
+class AttachParameters(RepeatableParameters):
     """Parameters of attaching."""
 
     profiler_session_id: ResourceId | None = None
@@ -66,28 +72,29 @@ def attach_session(
     run: ResourceId,
     parameters: Annotated[AttachParameters, Query()],
     body: Session,
+    base: PageBase,
 ) -> Session:
     """Attaches the profile at `storageFolderUri` to a run.
 
     The location may be a session's folder, a single `.xplane.pb` file, or a log directory with exactly one
     session in it.
     """
+    if not body.storage_folder_uri:
+        raise invalid_field("storageFolderUri", "Say where the profile is.")
+    require_order(body.start_time, body.end_time)
     runs.get_run(services.database, run)
-    files = _only_session(services.storage, body.storage_folder_uri)
-    session_id = parameters.profiler_session_id or _own_name(files.locations[0])
-    new = sessions.NewSession(
-        id=session_id,
-        locations=files.locations,
-        display_name=body.display_name or session_id,
-        expected_hosts=body.expected_hosts,
-        prewarm=services.prewarmer.first_state(
-            files, body.expected_hosts, is_wanted=parameters.prewarm
-        ),
-    )
-    now = datetime.now(UTC)
-    created = sessions.create_session(services.database, run, new, creator=principal.name, now=now)
-    anyio.from_thread.run_sync(services.prewarmer.start, created, files)
-    return with_hosts(created, files)
+    wanted = parameters.profiler_session_id
+    place = session_name(run, "")
+    repeat = repeatable(principal, parameters.request_id, place, body, wanted)
+
+    def make() -> Session:
+        return _attach(services, principal, run, parameters, body, base, repeat)
+
+    def find(session: str) -> Session:
+        record = sessions.get_session(services.database, run, session)
+        return with_hosts(record, list_session(services.storage, record.locations), base)
+
+    return make_once(services.database, repeat, make, find)
 
 
 @router.get("", response_model_exclude_none=True)
@@ -95,10 +102,11 @@ def list_sessions(
     services: ServicesDependency,
     _principal: Reader,
     run: ResourceId,
-    parameters: Annotated[SortedListParameters, Query()],
+    parameters: Annotated[SessionListParameters, Query()],
+    base: PageBase,
 ) -> SessionList:
     """Lists a run's sessions, newest first unless `orderBy` says otherwise, without their hosts."""
-    context = ("sessions", run)
+    context = ("sessions", run, parameters.filter)
     request = page_request(
         size=parameters.page_size,
         token=parameters.page_token,
@@ -106,9 +114,10 @@ def list_sessions(
         sortable=SORTABLE,
         context=context,
     )
-    page = sessions.list_sessions(services.database, run, request)
+    condition = read_filter(parameters.filter, SESSION_FILTER)
+    page = sessions.list_sessions(services.database, run, request, condition)
     return SessionList(
-        profiler_sessions=[to_resource(session) for session in page.records],
+        profiler_sessions=[session_resource(session, base) for session in page.records],
         next_page_token=next_page_token(page.next, request, context),
     )
 
@@ -120,6 +129,7 @@ async def get_session(
     run: ResourceId,
     session: ResourceId,
     response: Response,
+    base: PageBase,
 ) -> Session:
     """Answers one session with the hosts that are in storage now; `problem` says what is wrong with them.
 
@@ -135,8 +145,43 @@ async def get_session(
         if error.code is ErrorCode.INTERNAL:
             raise
         problem = {"hosts": [], "problem": error.message, "problem_reason": error.code.value}
-        return to_resource(record).model_copy(update=problem)
-    return with_hosts(record, files, await recall_inspection(answers, files))
+        return session_resource(record, base).model_copy(update=problem)
+    return with_hosts(record, files, base, await recall_inspection(answers, files))
+
+
+@router.patch("/{session}", response_model_exclude_none=True)
+def update_session(
+    services: ServicesDependency,
+    _principal: Writer,
+    run: ResourceId,
+    session: ResourceId,
+    parameters: Annotated[UpdateParameters, Query()],
+    body: Session,
+    base: PageBase,
+    if_match: IfMatch = None,
+) -> Session:
+    """Changes the fields of the mask. 409 when the session is not as the etag says; then nothing changes.
+
+    `targets` are merged into what is there, host by host; `targets.HOST` replaces what is said of one host,
+    and `*` replaces all of it. Its place in storage never changes.
+    """
+    if body.name and body.name != session_name(run, session):
+        raise invalid_field("name", "This is the name of another session than the one in the path.")
+    mask = read_mask(
+        parameters.update_mask,
+        fields=SESSION_FIELDS,
+        documents=SESSION_DOCUMENTS,
+        sent=body.model_fields_set,
+    )
+    changed = change_session(
+        services.database,
+        run,
+        session,
+        lambda old: session_changes(old, body, mask),
+        etag=expected_etag(body.etag, if_match),
+        now=datetime.now(UTC),
+    )
+    return session_resource(changed, base)
 
 
 @router.delete("/{session}")
@@ -146,7 +191,7 @@ def delete_session(
     run: ResourceId,
     session: ResourceId,
     parameters: Annotated[DeleteParameters, Query()],
-    if_match: Annotated[str | None, Header()] = None,
+    if_match: IfMatch = None,
 ) -> EmptyAnswer:
     """Takes a session off its run and ends its links. The profile in storage is not touched.
 
@@ -157,48 +202,39 @@ def delete_session(
     return EmptyAnswer()
 
 
-def to_resource(session: records.ProfilerSession) -> Session:
-    """A session as the API shows it, without a look at storage."""
-    return Session(
-        name=session_name(session.run, session.id),
-        uid=session.uid,
-        etag=session.etag,
-        creator=session.creator,
-        create_time=session.created,
-        update_time=session.updated,
-        display_name=session.display_name,
-        storage_folder_uri=session.locations[0],
-        storage_folder_uris=list(session.locations) if session.merged_from else None,
-        merged_from=[session_name(session.run, origin.id) for origin in session.merged_from]
-        or None,
-        expected_hosts=session.expected_hosts,
-        prewarm=shown_state(session, datetime.now(UTC)).value or None,
-    )
-
-
-def with_hosts(
-    record: records.ProfilerSession, files: SessionFiles, rows: Sequence[HostHealth] = ()
+def _attach(
+    services: Services,
+    principal: Principal,
+    run: str,
+    parameters: AttachParameters,
+    body: Session,
+    base: str,
+    repeat: RepeatableRequest | None,
 ) -> Session:
-    """A session with the hosts that are in storage now.
-
-    Args:
-        record: the session.
-        files: its files.
-        rows: what the inspection says of them, as far as it is known.
-    """
-    count = count_hosts(record.expected_hosts, files.host_names, rows)
-    problem = problem_of(count, rows)
-    found = {
-        "hosts": [
-            SessionHost(host=entry.host, file=entry.file.name, size_bytes=entry.file.size)
-            for entry in files.hosts
-        ],
-        "found_hosts": len(count.found),
-        "expected_hosts": count.expected,
-        "problem": problem.message if problem else None,
-        "problem_reason": problem.reason if problem else None,
-    }
-    return to_resource(record).model_copy(update=found)
+    files = _only_session(services.storage, body.storage_folder_uri)
+    session_id = parameters.profiler_session_id or _own_name(files.locations[0])
+    new = sessions.NewSession(
+        id=session_id,
+        locations=files.locations,
+        display_name=body.display_name or session_id,
+        expected_hosts=body.expected_hosts,
+        prewarm=services.prewarmer.first_state(
+            files, body.expected_hosts, is_wanted=parameters.prewarm
+        ),
+        kind=chosen_kind(body),
+        state=body.state or SessionState.COMPLETE,
+        started=body.start_time,
+        ended=body.end_time,
+        targets=dict(body.targets),
+        details=body.details,
+        attempt=choose_attempt(services.database, run, body.attempt),
+    )
+    now = datetime.now(UTC)
+    created = sessions.create_session(
+        services.database, run, new, creator=principal.name, now=now, request=repeat
+    )
+    anyio.from_thread.run_sync(services.prewarmer.start, created, files)
+    return with_hosts(created, files, base)
 
 
 def _only_session(storage: Storage, location: str) -> SessionFiles:

@@ -25,6 +25,7 @@ CALLS = {
     ("POST", "/machineLearningRuns/r/profilerSessions:merge"): "editor",
     ("POST", "/machineLearningRuns/r/shareLinks"): "editor",
     ("GET", "/machineLearningRuns/r/shareLinks"): "editor",
+    ("PATCH", SESSION): "editor",
     ("DELETE", SESSION): "editor",
     ("POST", f"{SESSION}:cancelPrewarm"): "editor",
     ("POST", f"{SESSION}/shareLinks"): "editor",

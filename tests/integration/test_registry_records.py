@@ -10,6 +10,7 @@ import pytest
 
 from auth.identity import Principal, Role, create_token, identify
 from server.registry import runs, sessions
+from server.registry.conditions import AllOf, Compare, Condition, Operator, Subject
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.pages import PageRequest
@@ -185,16 +186,20 @@ def test_runs_are_found_by_set_name_and_label(database: Database) -> None:
         values = runs.RunChanges(labels=labels, run_set="set" if run_id != "c" else "")
         runs.create_run(database, run_id, values, creator="me", now=NOW)
 
-    def found(condition: runs.RunFilter) -> list[str]:
+    def found(*parts: Condition) -> list[str]:
         request = PageRequest(10, "id", descending=False)
-        return [run.id for run in runs.list_runs(database, request, condition).records]
+        return [run.id for run in runs.list_runs(database, request, AllOf(parts)).records]
 
-    assert found(runs.RunFilter()) == ["a", "b", "c"]
-    assert found(runs.RunFilter(run_set="set")) == ["a", "b"]
-    assert found(runs.RunFilter(display_name="c")) == ["c"]
-    assert found(runs.RunFilter(labels=(("team", "x"),))) == ["a"]
-    assert found(runs.RunFilter(labels=(("k. $'[0]", "v"),))) == ["a"]
-    assert found(runs.RunFilter(run_set="set", labels=(("team", "x"), ("team", "y")))) == []
+    def equal(value: str, field: str, *path: str) -> Compare:
+        return Compare(Subject(field, path), Operator.EQUAL, value)
+
+    in_set = equal("set", "run_set")
+    assert found() == ["a", "b", "c"]
+    assert found(in_set) == ["a", "b"]
+    assert found(equal("c", "display_name")) == ["c"]
+    assert found(equal("x", "labels", "team")) == ["a"]
+    assert found(equal("v", "labels", "k. $'[0]")) == ["a"]
+    assert found(in_set, equal("x", "labels", "team"), equal("y", "labels", "team")) == []
 
 
 def test_an_api_token_works_until_its_last_moment(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""Page tokens, orders, masks, etags and ids as the API Improvement Proposals have them."""
+"""Page tokens, orders, etags and ids as the API Improvement Proposals have them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.aip import expected_etag, masked_fields, next_page_token, page_request
+from server.aip import expected_etag, next_page_token, page_request
 from server.errors import ApiError
-from server.filters import parse_run_filter
 from server.names import check_id, to_camel, to_snake
 from server.registry.pages import PageRequest, Position
-from server.registry.runs import RunFilter
 
 SORTABLE = {"createTime": "created", "displayName": "display_name"}
-SETTABLE = {"display_name", "labels"}
 WHEN = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
 
@@ -131,19 +128,6 @@ def test_unknown_orders_are_refused(text: str) -> None:
         request(order_by=text)
 
 
-def test_masks_name_fields_in_either_spelling() -> None:
-    assert masked_fields("displayName", SETTABLE, set()) == {"display_name"}
-    assert masked_fields("display_name, labels", SETTABLE, set()) == SETTABLE
-    assert masked_fields("*", SETTABLE, set()) == SETTABLE
-    assert masked_fields("", SETTABLE, {"labels", "etag"}) == {"labels"}
-
-
-@pytest.mark.parametrize("mask", ["uid", "displayName,", "labels.team", "nothing"])
-def test_masks_of_other_fields_are_refused(mask: str) -> None:
-    with pytest.raises(ApiError, match="updateMask"):
-        masked_fields(mask, SETTABLE, set())
-
-
 def test_etags_come_with_and_without_the_quotes_of_http() -> None:
     assert expected_etag("abc", '"abc"') == "abc"
     assert expected_etag("", 'W/"abc"') == "abc"
@@ -172,34 +156,3 @@ def test_other_ids_are_refused(text: str) -> None:
 def test_field_names_in_both_spellings() -> None:
     assert to_snake("storageFolderUri") == to_snake("storage_folder_uri") == "storage_folder_uri"
     assert to_camel("storage_folder_uri") == to_camel("storageFolderUri") == "storageFolderUri"
-
-
-def test_filters_join_equalities() -> None:
-    found = parse_run_filter(
-        'runSet = "a \\"b\\"" AND labels.team=perf AND display_name = "x AND y"'
-    )
-    assert found == RunFilter("x AND y", 'a "b"', (("team", "perf"),))
-    assert parse_run_filter('labels."a.b c" = "v"').labels == (("a.b c", "v"),)
-    assert parse_run_filter(" ") == RunFilter()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "runSet",
-        "runSet =",
-        'size = "1"',
-        'runSet = "a" OR runSet = "b"',
-        'runSet = "a" runSet = "b"',
-        'runSet = "a" AND runSet = "b"',
-        'runSet = "a" AND ',
-        'labels = "a"',
-        'runSet.x = "a"',
-        'runSet = "\\u0000"',
-        'runSet = "a',
-        'labels."a\\"b" = "c"',
-    ],
-)
-def test_other_filters_are_refused(text: str) -> None:
-    with pytest.raises(ApiError, match="filter"):
-        parse_run_filter(text)
