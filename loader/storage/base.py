@@ -35,6 +35,23 @@ class StoredFile:
     modified: float | None = field(default=None, compare=False)
 
 
+PAGE_ENTRIES = 1000
+"""Most entries of one page of a folder; Cloud Storage gives no more in one answer."""
+
+
+@dataclass(frozen=True)
+class FolderPage:
+    """Some of the folders in a folder.
+
+    Attributes:
+        folders: their locations, in the order of the store.
+        next: where the next page begins, as text that may be kept for days; empty after the last page.
+    """
+
+    folders: tuple[str, ...]
+    next: str
+
+
 def ignore(_count: int) -> None:
     """For who doesn't want to know how far a download is."""
 
@@ -53,6 +70,22 @@ class Storage(Protocol):
 
     def list_folders(self, location: str) -> list[str]:
         """The locations of the folders directly in a folder, sorted; same errors as `list_files`."""
+
+    def list_folder_page(
+        self, location: str, after: str = "", most: int = PAGE_ENTRIES
+    ) -> FolderPage:
+        """Some of the folders directly in a folder: one request to the store, whatever lies below them.
+
+        Files beside the folders count as entries too, so a page may be empty and not the last.
+
+        Args:
+            location: the folder.
+            after: `next` of the page before; empty for the first.
+            most: entries looked at, 2 to `PAGE_ENTRIES`.
+
+        Raises:
+            LoaderError: as `list_files`.
+        """
 
     def download(
         self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore

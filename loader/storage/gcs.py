@@ -21,7 +21,7 @@ from google.cloud.storage.retry import DEFAULT_RETRY
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, GcsAddress, parse_gcs, shown
-from loader.storage.base import XPLANE_SUFFIX, StoredFile, ignore
+from loader.storage.base import PAGE_ENTRIES, XPLANE_SUFFIX, FolderPage, StoredFile, ignore
 from loader.storage.destination import open_destination, write_at
 from loader.storage.gcs_errors import changed, no_credentials, translated, unavailable
 
@@ -36,6 +36,9 @@ _SLOWEST_BYTES_PER_SECOND = 2 << 20
 _RANGE_THREADS = 8
 _CHECKSUM_BYTES = 1 << 20
 _LIST_FIELDS = "items(name,size,generation,timeCreated),prefixes,nextPageToken"
+_NAME_FIELDS = "items(name),prefixes,nextPageToken"
+_AFTER_SLASH = chr(ord("/") + 1)
+"""Sorts right after everything below a folder, when it stands in place of the folder's slash."""
 
 
 def connect_gcs(deadline_seconds: float = 60.0) -> GcsStorage:
@@ -92,6 +95,38 @@ class GcsStorage:
         names = sorted(prefix.removesuffix("/") for prefix in prefixes)
         # A name with two slashes in a row makes a folder without a name, which no location can mean.
         return [f"{GCS_SCHEME}{address.bucket}/{n}" for n in names if n and not n.endswith("/")]
+
+    def list_folder_page(
+        self, location: str, after: str = "", most: int = PAGE_ENTRIES
+    ) -> FolderPage:
+        """Some of the folders directly in a folder, by one request; see `Storage.list_folder_page`.
+
+        Raises:
+            LoaderError: as `list_files`.
+        """
+        address = parse_gcs(location)
+        deadline = _Deadline.after(self._deadline_seconds)
+        begin = after[:-1] + _AFTER_SLASH if after.endswith("/") else after
+        with translated(address.bucket):
+            listing = self._client.list_blobs(
+                address.bucket,
+                prefix=address.prefix or None,
+                delimiter="/",
+                start_offset=address.prefix + begin if begin else None,
+                max_results=most,
+                fields=_NAME_FIELDS,
+                timeout=deadline.request_timeout(),
+                retry=DEFAULT_RETRY.with_timeout(self._deadline_seconds),
+            )
+            names: set[str] = set()
+            for page in listing.pages:
+                names.update(blob.name for blob in page)
+                names.update(listing.prefixes)
+                fresh = sorted(name for name in names if name[len(address.prefix) :] > after)
+                if fresh:
+                    more = listing.next_page_token is not None
+                    return _folder_page(address, fresh, most, more)
+        return FolderPage((), "")
 
     def _list(
         self, address: GcsAddress, prefix: str, max_results: int | None = None
@@ -282,6 +317,20 @@ def _stored_file(bucket: str, blob: storage.Blob) -> StoredFile:
         generation=str(blob.generation),
         modified=created.timestamp() if created else None,
     )
+
+
+def _folder_page(address: GcsAddress, entries: list[str], most: int, has_more: bool) -> FolderPage:
+    """The folders among the sorted entries of an answer.
+
+    An answer may hold more than was asked for; what is left over is asked for again.
+    """
+    names = [entry[len(address.prefix) :] for entry in entries]
+    kept = names[:most]
+    # A name that is a slash lies in a folder without a name: no location means it.
+    folders = [name[:-1] for name in kept if name.endswith("/") and len(name) > 1]
+    base = f"{GCS_SCHEME}{address.bucket}/{address.prefix}"
+    is_last = len(kept) == len(names) and not has_more
+    return FolderPage(tuple(base + name for name in folders), "" if is_last else kept[-1])
 
 
 def _too_many(address: GcsAddress) -> LoaderError:

@@ -50,7 +50,7 @@ def _translate(error: BaseException, bucket: str, file: str | None) -> LoaderErr
     """Picks the one error that fits."""
     if isinstance(error, api.RetryError) and error.cause is not None:
         error = error.cause
-    status = _status_of(error)
+    status = status_of(error)
     if isinstance(error, auth.DefaultCredentialsError):
         return no_credentials(file)
     if status in (HTTPStatus.FORBIDDEN, HTTPStatus.UNAUTHORIZED) or _is_refused_login(error):
@@ -71,7 +71,7 @@ def _translate(error: BaseException, bucket: str, file: str | None) -> LoaderErr
     return unavailable(bucket, file)
 
 
-def _status_of(error: BaseException) -> int | None:
+def status_of(error: BaseException) -> int | None:
     """The HTTP status behind an error, if there was an answer at all."""
     status: int | None = None
     if isinstance(error, api.GoogleAPICallError):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import shown
-from loader.storage.base import StoredFile, ignore
+from loader.storage.base import PAGE_ENTRIES, FolderPage, StoredFile, ignore
 from loader.storage.destination import open_destination, write_at
 
 _COPY_BYTES = 4 << 20
@@ -53,6 +54,22 @@ class LocalStorage:
         """
         with _reading(location):
             return sorted(entry.path for entry in _entries(location) if _is_folder(entry))
+
+    def list_folder_page(
+        self, location: str, after: str = "", most: int = PAGE_ENTRIES
+    ) -> FolderPage:
+        """Some of the directories directly in a directory; see `Storage.list_folder_page`.
+
+        Raises:
+            LoaderError: NOT_FOUND, PERMISSION_DENIED or STORAGE_UNAVAILABLE.
+        """
+        with _reading(location):
+            # A slash at the end, because a bucket sorts its folders with it.
+            names = sorted(f"{e.name}/" for e in _entries(location) if _is_folder(e))
+        left = names[bisect_right(names, after) :]
+        page = left[:most]
+        folders = tuple(f"{location.rstrip('/')}/{name[:-1]}" for name in page)
+        return FolderPage(folders, page[-1] if len(left) > most else "")
 
     def download(
         self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore

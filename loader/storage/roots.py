@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, has_plain_segments, is_gcs, parse_gcs, shown
-from loader.storage.base import Storage, StoredFile, ignore
+from loader.storage.base import PAGE_ENTRIES, FolderPage, Storage, StoredFile, ignore
 from loader.storage.local import LocalStorage
 
 
@@ -56,6 +56,17 @@ class RootedStorage:
         """
         folders = self._storage_for(location).list_folders(location)
         return [folder for folder in folders if self._covers(folder)]
+
+    def list_folder_page(
+        self, location: str, after: str = "", most: int = PAGE_ENTRIES
+    ) -> FolderPage:
+        """As `Storage.list_folder_page`; a link to a folder outside the roots is not listed.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
+        """
+        page = self._storage_for(location).list_folder_page(location, after, most)
+        return replace(page, folders=tuple(f for f in page.folders if self._covers(f)))
 
     def download(
         self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore

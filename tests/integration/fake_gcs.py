@@ -21,7 +21,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 
 PAGE = 3
-"""Entries in one page of a listing."""
+"""Entries in one page of a listing, unless a test says otherwise."""
 
 
 @dataclass
@@ -55,11 +55,13 @@ class FakeGcs:
     """State of the server.
 
     Attributes:
+        page: entries in one page of a listing.
         objects: content by object name in bucket `bucket`; the generation is always 7.
         requests: what was asked.
         trouble: asked first about each request; None answers as a healthy store.
     """
 
+    page: int = PAGE
     objects: dict[str, bytes] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     trouble: Callable[[Request], Answer | None] = lambda request: None
@@ -105,11 +107,12 @@ class FakeGcs:
             {
                 prefix + rest.partition("/")[0] + ("/" if "/" in rest else "")
                 for name in self.objects
-                if name.startswith(prefix)
+                if name.startswith(prefix) and name >= request.query.get("startOffset", "")
                 for rest in [name[len(prefix) :]]
             }
         )
-        page = [entry for entry in entries if entry > after][:PAGE]
+        most = min(self.page, int(request.query.get("maxResults", self.page)))
+        page = [entry for entry in entries if entry > after][:most]
         body: dict[str, object] = {
             "items": [
                 {"name": entry, "size": str(len(self.objects[entry])), "generation": "7"}

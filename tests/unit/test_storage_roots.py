@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.storage.base import Storage, StoredFile, ignore
+from loader.storage.base import PAGE_ENTRIES, FolderPage, Storage, StoredFile, ignore
 from loader.storage.local import LocalStorage
 from loader.storage.roots import RootedStorage, open_storage
 
@@ -28,6 +28,12 @@ class RecordingBucket:
     def list_folders(self, location: str) -> list[str]:
         self.asked.append(location)
         return [f"{location.rstrip('/')}/run"]
+
+    def list_folder_page(
+        self, location: str, after: str = "", most: int = PAGE_ENTRIES
+    ) -> FolderPage:
+        self.asked.append(location)
+        return FolderPage((f"{location.rstrip('/')}/run",), "")
 
     def download(
         self, file: StoredFile, destination: Path, wrote: Callable[[int], None] = ignore
@@ -51,6 +57,8 @@ def denied(storage: Storage, location: str) -> LoaderError:
         storage.list_files(location)
     with pytest.raises(LoaderError):
         storage.list_folders(location)
+    with pytest.raises(LoaderError):
+        storage.list_folder_page(location)
     assert caught.value.code is ErrorCode.PERMISSION_DENIED
     assert "not under the configured storage roots" in caught.value.message
     return caught.value
