@@ -218,3 +218,30 @@ class RequestRow(Base):
     fingerprint: Mapped[str] = mapped_column(ByteText)
     resource: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
+
+
+class LookRow(Base):
+    """Something in storage that is looked at again and again, and when next; see `registry.looks`."""
+
+    __tablename__ = "looks"
+    __table_args__ = (UniqueConstraint("kind", "subject"), {"sqlite_autoincrement": True})
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    kind: Mapped[str] = mapped_column(ByteText)
+    subject: Mapped[str] = mapped_column(ByteText)
+    place: Mapped[str] = mapped_column(ByteText, index=True)
+    due: Mapped[datetime | None] = mapped_column(UtcTime, index=True)
+    looked: Mapped[datetime | None] = mapped_column(UtcTime)
+    unchanged: Mapped[int] = mapped_column(default=0)
+    failures: Mapped[int] = mapped_column(default=0)
+    note: Mapped[dict[str, Json]] = mapped_column(JSON)
+
+
+class LeaseRow(Base):
+    """The right to do what one front end at a time does."""
+
+    __tablename__ = "leases"
+
+    name: Mapped[str] = mapped_column(ByteText, primary_key=True)
+    holder: Mapped[str] = mapped_column(ByteText)
+    until: Mapped[datetime] = mapped_column(UtcTime)

@@ -1,0 +1,96 @@
+"""What discovery asks the registry: which runs there are, and which sessions of a run are known already.
+
+Each function is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import exists, select
+
+from server.registry.attempts import apply_state
+from server.registry.database import Database
+from server.registry.models import RunRow, SessionRow
+from server.registry.records import RunState
+
+
+@dataclass(frozen=True)
+class WatchedRun:
+    """What matters of a run for looking at its folder.
+
+    Attributes:
+        id: its id.
+        uid: its identity.
+        state: of its newest attempt.
+        storage_root: where its folder lies, or empty.
+    """
+
+    id: str
+    uid: str
+    state: RunState
+    storage_root: str
+
+
+@dataclass(frozen=True)
+class KnownSessions:
+    """The sessions that a run has.
+
+    Attributes:
+        ids: all ids.
+        locations: all folders and files, without a slash at the end.
+    """
+
+    ids: frozenset[str]
+    locations: frozenset[str]
+
+
+def find_watched_run(database: Database, uid: str) -> WatchedRun | None:
+    """The run of this identity, or None when it was deleted."""
+    with database.reading() as session:
+        row = session.scalar(select(RunRow).where(RunRow.uid == uid))
+        return None if row is None else _record(row)
+
+
+def find_runs_by_ids(database: Database, ids: Collection[str]) -> dict[str, WatchedRun]:
+    """The runs that have these ids."""
+    with database.reading() as session:
+        rows = session.scalars(select(RunRow).where(RunRow.id.in_(list(ids))))
+        return {row.id: _record(row) for row in rows}
+
+
+def known_sessions(database: Database, run_uid: str) -> KnownSessions:
+    """Ids and folders of a run's sessions."""
+    query = (
+        select(SessionRow.id, SessionRow.location, SessionRow.more_locations)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(RunRow.uid == run_uid)
+    )
+    with database.reading() as session:
+        rows = session.execute(query).all()
+    places = {place.rstrip("/") for _, first, more in rows for place in (first, *more)}
+    return KnownSessions(frozenset(row[0] for row in rows), frozenset(places))
+
+
+def reopen_lost(database: Database, now: datetime) -> tuple[str, ...]:
+    """Makes lost runs active again that got a session since they were given up; their ids."""
+    newer = exists(
+        select(SessionRow.key).where(
+            SessionRow.run_key == RunRow.key, SessionRow.created > RunRow.ended
+        )
+    )
+    query = select(RunRow).where(RunRow.state == RunState.LOST.value, newer).with_for_update()
+    with database.reading() as session:
+        if session.scalar(select(RunRow.key).where(RunRow.state == RunState.LOST.value)) is None:
+            return ()
+    with database.writing() as session:
+        rows = session.scalars(query).all()
+        for run in rows:
+            apply_state(session, run, RunState.ACTIVE, now)
+        return tuple(run.id for run in rows)
+
+
+def _record(row: RunRow) -> WatchedRun:
+    return WatchedRun(row.id, row.uid, RunState(row.state), row.storage_root.rstrip("/"))
