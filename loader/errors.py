@@ -23,6 +23,8 @@ class ErrorCode(StrEnum):
     """The service account may not read there, or the location lies outside the configured roots."""
     STORAGE_UNAVAILABLE = "storage_unavailable"
     """The object store did not answer in time, or answered with a passing error; try again."""
+    STORAGE_FULL = "storage_full"
+    """There is no room where uploads are kept."""
     SOURCE_CHANGED = "source_changed"
     """A file was replaced while it was read; try again."""
     MALFORMED = "malformed"

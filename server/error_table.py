@@ -45,6 +45,7 @@ LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
         ErrorCode.BUCKET_NOT_FOUND: NOT_FOUND,
         ErrorCode.PERMISSION_DENIED: FORBIDDEN,
         ErrorCode.STORAGE_UNAVAILABLE: UNAVAILABLE,
+        ErrorCode.STORAGE_FULL: ErrorAnswer(507, "RESOURCE_EXHAUSTED"),
         ErrorCode.SOURCE_CHANGED: ErrorAnswer(503, "UNAVAILABLE", retry_after=1),
         ErrorCode.MALFORMED: ErrorAnswer(422, "FAILED_PRECONDITION"),
         ErrorCode.TOO_LARGE: ErrorAnswer(413, "FAILED_PRECONDITION"),

@@ -61,27 +61,31 @@ class GcsWriter:
     def join(self, parts: Sequence[StoredFile], location: str) -> StoredFile:
         """Has the store put the parts together, at most `MOST_COMPOSED` at a time.
 
+        What is made on the way stays beside the parts, for whoever removes these.
+
         Raises:
             AlreadyThereError: there is an object.
             LoaderError: SOURCE_CHANGED, or the errors of writing.
         """
-        if len(parts) == 1:
-            return parts[0]
-        whole = self._blob(location)
-        waiting = list(parts)
-        generation = 0
-        while waiting:
-            most = MOST_COMPOSED - (generation > 0)
-            sources = [self._source(part) for part in waiting[:most]]
-            with _writing(self._name, waiting[0].name):
-                whole.compose(
-                    [whole, *sources] if generation else sources,
-                    if_generation_match=generation,
-                    timeout=_TIMEOUT_SECONDS,
-                )
-            generation = int(whole.generation)
-            del waiting[:most]
-        return self._stored(whole)
+        level = list(parts)
+        while len(level) > 1:
+            groups = [level[at : at + MOST_COMPOSED] for at in range(0, len(level), MOST_COMPOSED)]
+            is_last = len(groups) == 1
+            level = [
+                self._compose(group, location if is_last else f"{location}-{len(level)}-{index}")
+                for index, group in enumerate(groups)
+            ]
+        return level[0]
+
+    def _compose(self, sources: Sequence[StoredFile], location: str) -> StoredFile:
+        target = self._blob(location)
+        with _writing(self._name, sources[0].name):
+            target.compose(
+                [self._source(source) for source in sources],
+                if_generation_match=0,
+                timeout=_TIMEOUT_SECONDS,
+            )
+        return self._stored(target)
 
     def read(self, file: StoredFile, take: Callable[[bytes], None]) -> None:
         """Reads one generation, chunk by chunk.

@@ -128,7 +128,8 @@ def require_below(root: str, location: str) -> str:
     Raises:
         LoaderError: PERMISSION_DENIED.
     """
-    if not has_plain_segments(location) or not location.startswith(f"{root}/"):
+    name = location.removeprefix(f"{root}/")
+    if name in ("", location) or not has_plain_segments(location):
         raise LoaderError(
             ErrorCode.PERMISSION_DENIED, "XProf Hub writes below its upload root and nowhere else."
         )
