@@ -108,6 +108,21 @@ def error_response(
     return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
 
 
+def as_api_error(error: Exception) -> ApiError | None:
+    """A refusal of any of our parts as the one kind that answers are made of; None for a fault."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, RegistryError):
+        return ApiError(_REGISTRY_ANSWERS[error.problem], error.message)
+    if isinstance(error, LoaderError):
+        return ApiError(LOADER_ANSWERS[error.code], error.message, loader_error_details(error))
+    if isinstance(error, RequestValidationError):
+        details = [_validation_detail(problem) for problem in error.errors()]
+        message = "; ".join(f"{entry['field']}: {entry['description']}" for entry in details[:3])
+        return ApiError(INVALID, message, details)
+    return None
+
+
 def _sendable(text: str) -> str:
     """A text without tokens, and without halves of characters, which a request's JSON may hold."""
     return redact(text.encode(errors="replace").decode())
@@ -133,10 +148,8 @@ def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> No
         app: whose routes raise them.
         fault_headers: headers of the answer to a fault of ours, which no middleware sees.
     """
-    app.add_exception_handler(ApiError, _on_api_error)
-    app.add_exception_handler(LoaderError, _on_loader_error)
-    app.add_exception_handler(RegistryError, _on_registry_error)
-    app.add_exception_handler(RequestValidationError, _on_validation_error)
+    for refusal in (ApiError, LoaderError, RegistryError, RequestValidationError):
+        app.add_exception_handler(refusal, _on_refusal)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(ClientDisconnect, _on_disconnect)
     for unavailable in (OperationalError, InterfaceError, PoolTimeoutError):
@@ -144,30 +157,11 @@ def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> No
     app.add_exception_handler(Exception, _fault_handler(fault_headers))
 
 
-def _on_api_error(_request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, ApiError):
+def _on_refusal(_request: Request, error: Exception) -> JSONResponse:
+    known = as_api_error(error)
+    if known is None:
         raise error
-    return error_response(error.answer, error.message, error.details, error.headers)
-
-
-def _on_loader_error(_request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, LoaderError):
-        raise error
-    return loader_error_response(error)
-
-
-def _on_registry_error(_request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, RegistryError):
-        raise error
-    return error_response(_REGISTRY_ANSWERS[error.problem], error.message)
-
-
-def _on_validation_error(_request: Request, error: Exception) -> JSONResponse:
-    if not isinstance(error, RequestValidationError):
-        raise error
-    details = [_validation_detail(problem) for problem in error.errors()]
-    message = "; ".join(f"{entry['field']}: {entry['description']}" for entry in details[:3])
-    return error_response(INVALID, message, details)
+    return error_response(known.answer, known.message, known.details, known.headers)
 
 
 def _validation_detail(problem: Mapping[str, object]) -> ErrorDetail:

@@ -50,10 +50,7 @@ def get_operation(database: Database, parent: str, operation_id: str) -> Operati
     with database.reading() as session:
         row = session.scalar(query)
         if row is None:
-            raise RegistryError(
-                RegistryProblem.NOT_FOUND,
-                f"There is no operation {operation_id!r}; operations are kept a day.",
-            )
+            raise _not_found(operation_id)
         return _record(row)
 
 
@@ -65,6 +62,22 @@ def list_operations(database: Database, parent: str, request: PageRequest) -> Pa
         return Page(tuple(_record(row) for row in rows), position)
 
 
+def delete_operation(database: Database, parent: str, operation_id: str) -> None:
+    """Forgets an operation; what it did stays.
+
+    Raises:
+        RegistryError: NOT_FOUND.
+    """
+    with database.writing() as session:
+        removed = session.scalar(
+            delete(OperationRow)
+            .where(OperationRow.id == operation_id, OperationRow.parent == parent)
+            .returning(OperationRow.key)
+        )
+        if removed is None:
+            raise _not_found(operation_id)
+
+
 def remove_old_operations(database: Database, before: datetime) -> int:
     """Removes operations from before a moment; how many there were."""
     with database.writing() as session:
@@ -72,6 +85,11 @@ def remove_old_operations(database: Database, before: datetime) -> int:
             delete(OperationRow).where(OperationRow.created < before).returning(OperationRow.key)
         )
         return len(removed.all())
+
+
+def _not_found(operation_id: str) -> RegistryError:
+    message = f"There is no operation {operation_id!r}; operations are kept a day."
+    return RegistryError(RegistryProblem.NOT_FOUND, message)
 
 
 def _record(row: OperationRow) -> Operation:

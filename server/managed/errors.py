@@ -1,0 +1,82 @@
+"""Errors as Google's APIs answer them: `google.rpc.Status` as JSON, with typed details.
+
+The SDK reads the body of a 409 with Python's `literal_eval`, so no value in it may be true, false or null:
+texts, numbers, lists and objects only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fastapi.responses import JSONResponse
+
+from auth.tokens import redact
+from server.error_table import CONFLICT, EXISTS
+from server.errors import ApiError, ErrorDetail
+from server.registry.records import Json
+
+_RPC = "type.googleapis.com/google.rpc."
+_SERVICE = "hypercomputecluster.googleapis.com"
+RUN_TYPE = f"{_SERVICE}/MachineLearningRun"
+SESSION_TYPE = f"{_SERVICE}/ProfilerSession"
+
+
+def exists(kind: str, name: str, message: str) -> ApiError:
+    """409 for a resource that is there already, with the name under which its client finds it.
+
+    Args:
+        kind: `RUN_TYPE` or `SESSION_TYPE`.
+        name: its resource name.
+        message: one sentence.
+    """
+    detail = {"@type": f"{_RPC}ResourceInfo", "resourceType": kind, "resourceName": name}
+    return ApiError(EXISTS, message, [detail])
+
+
+def changed_meanwhile() -> ApiError:
+    """409 for an update whose etag names another state."""
+    return ApiError(CONFLICT, "This was changed since you read it. Read it again, then change it.")
+
+
+def error_answer(error: ApiError) -> JSONResponse:
+    """An error as Google's JSON."""
+    status: dict[str, Json] = {
+        "code": error.answer.http,
+        "message": _sendable(error.message),
+        "status": error.answer.status,
+        "details": _typed(error.details),
+    }
+    headers = {"Cache-Control": "no-store", **error.headers}
+    if error.answer.retry_after is not None:
+        headers["Retry-After"] = str(error.answer.retry_after)
+    return JSONResponse({"error": status}, status_code=error.answer.http, headers=headers)
+
+
+def _typed(details: Sequence[ErrorDetail]) -> list[Json]:
+    """Details with the type that Google's clients look for."""
+    fields: list[Json] = [
+        {"field": _sendable(one["field"]), "description": _sendable(one.get("description", ""))}
+        for one in details
+        if "field" in one
+    ]
+    typed: list[Json] = [_detail(one) for one in details if "field" not in one]
+    if fields:
+        typed.append({"@type": f"{_RPC}BadRequest", "fieldViolations": fields})
+    return typed
+
+
+def _detail(detail: Mapping[str, str]) -> dict[str, Json]:
+    clean: dict[str, Json] = {key: _sendable(value) for key, value in detail.items()}
+    if "@type" in clean:
+        return clean
+    reason = clean.pop("reason", "")
+    return {
+        "@type": f"{_RPC}ErrorInfo",
+        "reason": reason,
+        "domain": "xprof-hub",
+        "metadata": clean,
+    }
+
+
+def _sendable(text: str) -> str:
+    return redact(text.encode(errors="replace").decode())
