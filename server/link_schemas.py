@@ -30,6 +30,7 @@ class ShareLink(ApiModel):
 
     name: str
     uid: str
+    etag: str = ""
     session: str = ""
     """Resource name of the session that it opens; empty for a link to a run."""
     run: str = ""

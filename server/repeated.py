@@ -12,6 +12,8 @@ from typing import Annotated, TypeVar
 from pydantic import StringConstraints
 
 from auth.identity import Principal
+from server.error_table import EXISTS
+from server.errors import ApiError
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.requests import (
@@ -53,6 +55,29 @@ def repeatable(
     return RepeatableRequest(principal.name, request_id, asked)
 
 
+def made_before(database: Database, request: RepeatableRequest | None) -> str | None:
+    """What the same request made before; None when it is new or has no name.
+
+    Raises:
+        RegistryError: ALREADY_EXISTS, the name was used for another request.
+    """
+    return None if request is None else recall(database, request)
+
+
+def told_once(kind: str, name: str) -> ApiError:
+    """The answer to a repeated request whose answer held a secret: it is not kept, so it can't be told again.
+
+    Args:
+        kind: what was made, for people.
+        name: its resource name.
+    """
+    message = (
+        f"This request made a {kind} before, {name}, and its secret was told only then. If that answer was "
+        "lost, delete what it made and ask under a new requestId."
+    )
+    return ApiError(EXISTS, message, [{"reason": "made_before", "resource": name}])
+
+
 def make_once(
     database: Database,
     request: RepeatableRequest | None,
@@ -78,14 +103,23 @@ def make_once(
             created = make()
         except RegistryError as error:
             # Of two that arrive at once, the later one finds what the first one made.
-            made = _made_meanwhile(database, request, error)
+            made = made_meanwhile(database, request, error)
         else:
             remove_old_requests(database, datetime.now(UTC) - KEPT)
             return created
     return find(made)
 
 
-def _made_meanwhile(database: Database, request: RepeatableRequest, error: RegistryError) -> str:
+def made_meanwhile(
+    database: Database, request: RepeatableRequest | None, error: RegistryError
+) -> str:
+    """What the same request made in the moment in which this one was refused.
+
+    Raises:
+        RegistryError: the given one, when that is not why.
+    """
+    if request is None:
+        raise error
     made = recall(database, request) if error.problem is RegistryProblem.ALREADY_EXISTS else None
     if made is None:
         raise error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
 from auth.links import LinkTarget, RunTarget, SessionTarget, ShareLink
@@ -12,21 +12,33 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, fetch_page
+from server.registry.records import revocable_etag
+from server.registry.requests import RepeatableRequest, claiming
 
 
 class SqlLinkStore:
-    """The links of one registry; holds nothing but the database."""
+    """The links of one registry; holds nothing but the database.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: the registry.
+        request: noted with a link that is added, so that the same request does not make two.
+    """
+
+    def __init__(self, database: Database, request: RepeatableRequest | None = None) -> None:
         self._database = database
+        self._request = request
 
     def add_link(self, link: ShareLink, digest: str) -> ShareLink:
         """Keeps a new link and returns it as stored.
 
         Raises:
             LookupError: the session or run that it opens does not exist.
+            RegistryError: ALREADY_EXISTS, the same request made one in this moment.
         """
-        with self._database.writing() as session:
+        with (
+            self._database.writing() as session,
+            claiming(session, self._request, link.id, link.created),
+        ):
             session.add(
                 LinkRow(
                     id=link.id,
@@ -80,23 +92,27 @@ class SqlLinkStore:
             rows, position = fetch_page(session, query, LinkRow.created, LinkRow.key, request)
             return Page(tuple(_record(row) for row in rows), position)
 
-    def revoke_link(self, link_id: str, now: datetime) -> ShareLink:
+    def revoke_link(self, link_id: str, now: datetime, etag: str | None = None) -> ShareLink:
         """Ends a link; a second time changes nothing, not even the time.
 
         Raises:
-            RegistryError: NOT_FOUND.
+            RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
         """
         with self._database.writing() as session:
-            session.execute(
-                update(LinkRow)
-                .where(LinkRow.id == link_id)
-                .values(revoked=func.coalesce(LinkRow.revoked, now))
-            )
-            return _record(_row(session, link_id))
+            row = _row(session, link_id, lock=True)
+            if etag is not None and etag != revocable_etag(row.id, row.revoked):
+                raise RegistryError(
+                    RegistryProblem.ETAG_MISMATCH,
+                    f"Share link {link_id!r} was changed since you read it. Read it again.",
+                )
+            row.revoked = row.revoked or now
+            session.flush()
+            return _record(row)
 
 
-def _row(session: Session, link_id: str) -> LinkRow:
-    row = session.scalar(select(LinkRow).where(LinkRow.id == link_id))
+def _row(session: Session, link_id: str, *, lock: bool = False) -> LinkRow:
+    query = select(LinkRow).where(LinkRow.id == link_id)
+    row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
         raise RegistryError(RegistryProblem.NOT_FOUND, f"There is no share link {link_id!r}.")
     return row

@@ -18,6 +18,11 @@ def etag_of(uid: str, version: int) -> str:
     return hashlib.sha256(f"{uid}:{version}".encode()).hexdigest()[:16]
 
 
+def revocable_etag(uid: str, revoked: datetime | None) -> str:
+    """The same for what can only be revoked."""
+    return etag_of(uid, 1 if revoked is None else 2)
+
+
 class RunState(StrEnum):
     """What is known of the job behind a run, or behind one attempt of it."""
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
@@ -77,6 +80,28 @@ def claim(session: Session, request: RepeatableRequest, resource: str, now: date
             mark=request.mark, fingerprint=request.fingerprint, resource=resource, created=now
         )
     )
+
+
+@contextmanager
+def claiming(
+    session: Session, request: RepeatableRequest | None, resource: str, now: datetime
+) -> Iterator[None]:
+    """Claims the request, if there is one, after the block that makes the resource.
+
+    Raises:
+        RegistryError: ALREADY_EXISTS, the same request was claimed in this moment; nothing is made.
+    """
+    yield
+    if request is None:
+        return
+    claim(session, request, resource, now)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise RegistryError(
+            RegistryProblem.ALREADY_EXISTS,
+            f"requestId {request.request_id!r} is used by another request at this moment.",
+        ) from error
 
 
 def remove_old_requests(database: Database, before: datetime) -> int:

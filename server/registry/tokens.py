@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from auth.identity import ApiToken, Role
@@ -12,17 +12,32 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import TokenRow
 from server.registry.pages import Page, PageRequest, fetch_page
+from server.registry.records import revocable_etag
+from server.registry.requests import RepeatableRequest, claiming
 
 
 class SqlTokenStore:
-    """The API tokens of one registry; holds nothing but the database."""
+    """The API tokens of one registry; holds nothing but the database.
 
-    def __init__(self, database: Database) -> None:
+    Args:
+        database: the registry.
+        request: noted with a token that is added, so that the same request does not make two.
+    """
+
+    def __init__(self, database: Database, request: RepeatableRequest | None = None) -> None:
         self._database = database
+        self._request = request
 
     def add_token(self, token: ApiToken, digest: str) -> None:
-        """Keeps a new API token."""
-        with self._database.writing() as session:
+        """Keeps a new API token.
+
+        Raises:
+            RegistryError: ALREADY_EXISTS, the same request made one in this moment.
+        """
+        with (
+            self._database.writing() as session,
+            claiming(session, self._request, token.id, token.created),
+        ):
             session.add(
                 TokenRow(
                     id=token.id,
@@ -42,6 +57,12 @@ class SqlTokenStore:
             row = session.scalar(select(TokenRow).where(TokenRow.token_hash == digest))
             return (_record(row), row.token_hash) if row else None
 
+    def find_token_by_id(self, token_id: str) -> ApiToken | None:
+        """The API token of this id, an ended one too."""
+        with self._database.reading() as session:
+            row = session.scalar(select(TokenRow).where(TokenRow.id == token_id))
+            return _record(row) if row else None
+
     def get_token(self, token_id: str) -> ApiToken:
         """The API token of this id.
 
@@ -59,23 +80,27 @@ class SqlTokenStore:
             )
             return Page(tuple(_record(row) for row in rows), position)
 
-    def revoke_token(self, token_id: str, now: datetime) -> ApiToken:
+    def revoke_token(self, token_id: str, now: datetime, etag: str | None = None) -> ApiToken:
         """Ends an API token; a second time changes nothing, not even the time.
 
         Raises:
-            RegistryError: NOT_FOUND.
+            RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
         """
         with self._database.writing() as session:
-            session.execute(
-                update(TokenRow)
-                .where(TokenRow.id == token_id)
-                .values(revoked=func.coalesce(TokenRow.revoked, now))
-            )
-            return _record(_row(session, token_id))
+            row = _row(session, token_id, lock=True)
+            if etag is not None and etag != revocable_etag(row.id, row.revoked):
+                raise RegistryError(
+                    RegistryProblem.ETAG_MISMATCH,
+                    f"API token {token_id!r} was changed since you read it. Read it again.",
+                )
+            row.revoked = row.revoked or now
+            session.flush()
+            return _record(row)
 
 
-def _row(session: Session, token_id: str) -> TokenRow:
-    row = session.scalar(select(TokenRow).where(TokenRow.id == token_id))
+def _row(session: Session, token_id: str, *, lock: bool = False) -> TokenRow:
+    query = select(TokenRow).where(TokenRow.id == token_id)
+    row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
         raise RegistryError(RegistryProblem.NOT_FOUND, f"There is no API token {token_id!r}.")
     return row

@@ -5,21 +5,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query, Request, Response
 
 from auth import links
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
-from server.aip import next_page_token, page_request
+from server.aip import expected_etag, next_page_token, page_request
 from server.errors import invalid_field
 from server.lifetimes import expiry, state_at
 from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
 from server.names import link_name, run_name, session_name
 from server.registry.errors import RegistryError, run_not_found, session_not_found
 from server.registry.links import SqlLinkStore
+from server.registry.records import revocable_etag
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
+from server.repeated import RepeatableParameters, make_once, repeatable, told_once
+from server.routes.runs import DeleteParameters, IfMatch
 from server.schemas import ListParameters, ResourceId
 from server.services import Services, ServicesDependency
 from server.views import stored_view
@@ -41,6 +44,7 @@ def create_link(
     request: Request,
     run: ResourceId,
     session: ResourceId,
+    parameters: Annotated[RepeatableParameters, Query()],
     body: NewLink,
 ) -> CreatedLink:
     """Makes a link that opens this session for everybody who has it. Lives 30 days unless said otherwise."""
@@ -49,7 +53,7 @@ def create_link(
         raise invalid_field("view.session", "A link to one session opens that one.")
     target = links.SessionTarget(run, session, found.uid)
     try:
-        return _create(services, principal, request, target, body)
+        return _create(services, principal, request, target, body, parameters.request_id)
     except LookupError as error:
         raise session_not_found(run, session) from error
 
@@ -60,6 +64,7 @@ def create_link_to_run(
     principal: Maker,
     request: Request,
     run: ResourceId,
+    parameters: Annotated[RepeatableParameters, Query()],
     body: NewLink,
 ) -> CreatedLink:
     """Makes a link that opens all sessions of this run, later ones too, for everybody who has it."""
@@ -67,7 +72,7 @@ def create_link_to_run(
     _require_session(services, run, body.view.session)
     target = links.RunTarget(run, found.uid)
     try:
-        return _create(services, principal, request, target, body)
+        return _create(services, principal, request, target, body, parameters.request_id)
     except LookupError as error:
         raise run_not_found(run) from error
 
@@ -107,16 +112,27 @@ def list_links(
 
 
 @router.get("/shareLinks/{link}")
-def get_link(services: ServicesDependency, _principal: Reader, link: ResourceId) -> ShareLink:
-    """Answers one link by its id (not its token)."""
-    return to_resource(SqlLinkStore(services.database).get_link(link), datetime.now(UTC))
+def get_link(
+    services: ServicesDependency, _principal: Reader, link: ResourceId, response: Response
+) -> ShareLink:
+    """Answers one link by its id (not its token), with its etag also as a header."""
+    shown = to_resource(SqlLinkStore(services.database).get_link(link), datetime.now(UTC))
+    response.headers["ETag"] = f'"{shown.etag}"'
+    return shown
 
 
 @router.delete("/shareLinks/{link}")
-def revoke_link(services: ServicesDependency, _principal: Revoker, link: ResourceId) -> ShareLink:
+def revoke_link(
+    services: ServicesDependency,
+    _principal: Revoker,
+    link: ResourceId,
+    parameters: Annotated[DeleteParameters, Query()],
+    if_match: IfMatch = None,
+) -> ShareLink:
     """Revokes a link: it opens nothing any more. Doing it twice does no harm."""
     now = datetime.now(UTC)
-    return to_resource(SqlLinkStore(services.database).revoke_link(link, now), now)
+    etag = expected_etag(parameters.etag, if_match)
+    return to_resource(SqlLinkStore(services.database).revoke_link(link, now, etag), now)
 
 
 def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
@@ -125,6 +141,7 @@ def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
     return ShareLink(
         name=link_name(link.id),
         uid=link.id,
+        etag=revocable_etag(link.id, link.revoked),
         session=session,
         run=run,
         state=state_at(now, link.expires, link.revoked),
@@ -151,25 +168,35 @@ def _create(
     request: Request,
     target: links.LinkTarget,
     body: NewLink,
+    request_id: str | None,
 ) -> CreatedLink:
     """Makes a link.
 
     Raises:
         LookupError: the target was deleted in this moment.
+        ApiError: the same request made it before.
     """
-    now = datetime.now(UTC)
-    link, token = links.create_link(
-        SqlLinkStore(services.database),
-        target=target,
-        creator=principal.name,
-        now=now,
-        expires=expiry(body, now, timedelta(days=services.settings.link_days)),
-        note=body.note,
-        view=body.view.to_stored(),
-    )
-    shown = to_resource(link, now)
-    uri = link_uri(services, request, token)
-    return CreatedLink(**{**dict(shown), "uri": uri, "token": token})
+    repeat = repeatable(principal, request_id, "shareLinks", body, target.uid)
+
+    def make() -> CreatedLink:
+        now = datetime.now(UTC)
+        link, token = links.create_link(
+            SqlLinkStore(services.database, repeat),
+            target=target,
+            creator=principal.name,
+            now=now,
+            expires=expiry(body, now, timedelta(days=services.settings.link_days)),
+            note=body.note,
+            view=body.view.to_stored(),
+        )
+        shown = to_resource(link, now)
+        uri = link_uri(services, request, token)
+        return CreatedLink(**{**dict(shown), "uri": uri, "token": token})
+
+    def refuse(link: str) -> CreatedLink:
+        raise told_once("link", link_name(link))
+
+    return make_once(services.database, repeat, make, refuse)
 
 
 def _require_session(services: Services, run: str, session: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
@@ -36,7 +36,10 @@ from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
 from server.public_address import PageBase
 from server.registry import sessions
+from server.registry.errors import RegistryError
 from server.registry.records import ProfilerSession, SessionOrigin
+from server.registry.requests import RepeatableRequest
+from server.repeated import RepeatableParameters, made_before, made_meanwhile, repeatable
 from server.schemas import ResourceId, Session
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
@@ -87,6 +90,7 @@ async def merge_sessions(
     services: ServicesDependency,
     principal: Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))],
     run: ResourceId,
+    parameters: Annotated[RepeatableParameters, Query()],
     body: NewMerge,
     base: PageBase,
 ) -> Session:
@@ -94,6 +98,27 @@ async def merge_sessions(
 
     These stay as they are, with their links; deleting the new one undoes the merge.
     """
+    place = f"{session_name(run, '')}:merge"
+    repeat = repeatable(principal, parameters.request_id, place, body)
+    made = await run_in_threadpool(made_before, services.database, repeat)
+    if made is None:
+        try:
+            created, files = await _merge(services, principal, run, body, repeat)
+        except RegistryError as error:
+            made = await run_in_threadpool(made_meanwhile, services.database, repeat, error)
+        else:
+            return with_hosts(created, files, base)
+    record = await run_in_threadpool(sessions.get_session, services.database, run, made)
+    return with_hosts(record, await ToolAnswers(services).list_session(record.locations), base)
+
+
+async def _merge(
+    services: Services,
+    principal: Principal,
+    run: str,
+    body: NewMerge,
+    repeat: RepeatableRequest | None,
+) -> tuple[ProfilerSession, SessionFiles]:
     origins = await run_in_threadpool(_find_origins, services, run, body.sessions)
     captures = _Captures(services)
     listed = [await captures.list_files(origin) for origin in origins]
@@ -110,9 +135,10 @@ async def merge_sessions(
         replace(new, prewarm=prewarm),
         creator=principal.name,
         now=datetime.now(UTC),
+        request=repeat,
     )
     services.prewarmer.start(created, files)
-    return with_hosts(created, files, base)
+    return created, files
 
 
 class _Captures:

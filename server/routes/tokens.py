@@ -5,16 +5,19 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Response
 
 from auth import identity
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
-from server.aip import next_page_token, page_request
+from server.aip import expected_etag, next_page_token, page_request
 from server.lifetimes import expiry, state_at
 from server.names import token_name
+from server.registry.records import revocable_etag
 from server.registry.tokens import SqlTokenStore
+from server.repeated import RepeatableParameters, make_once, repeatable, told_once
+from server.routes.runs import DeleteParameters, IfMatch
 from server.schemas import (
     ApiToken,
     ApiTokenList,
@@ -32,18 +35,31 @@ _CONTEXT = ("tokens",)
 
 
 @router.post("")
-def create_token(services: ServicesDependency, principal: Manager, body: NewToken) -> CreatedToken:
+def create_token(
+    services: ServicesDependency,
+    principal: Manager,
+    parameters: Annotated[RepeatableParameters, Query()],
+    body: NewToken,
+) -> CreatedToken:
     """Makes an API token. It works until it is revoked, unless a lifetime is given."""
-    now = datetime.now(UTC)
-    token, secret = identity.create_token(
-        SqlTokenStore(services.database),
-        name=body.display_name,
-        role=body.role,
-        creator=principal.name,
-        now=now,
-        expires=expiry(body, now, None),
-    )
-    return created_resource(token, secret, now)
+    repeat = repeatable(principal, parameters.request_id, "apiTokens", body)
+
+    def make() -> CreatedToken:
+        now = datetime.now(UTC)
+        token, secret = identity.create_token(
+            SqlTokenStore(services.database, repeat),
+            name=body.display_name,
+            role=body.role,
+            creator=principal.name,
+            now=now,
+            expires=expiry(body, now, None),
+        )
+        return created_resource(token, secret, now)
+
+    def refuse(token: str) -> CreatedToken:
+        raise told_once("token", token_name(token))
+
+    return make_once(services.database, repeat, make, refuse)
 
 
 @router.get("")
@@ -69,16 +85,27 @@ def list_tokens(
 
 
 @router.get("/{token}")
-def get_token(services: ServicesDependency, _principal: Manager, token: ResourceId) -> ApiToken:
-    """Answers one API token by its id (not its secret)."""
-    return to_resource(SqlTokenStore(services.database).get_token(token), datetime.now(UTC))
+def get_token(
+    services: ServicesDependency, _principal: Manager, token: ResourceId, response: Response
+) -> ApiToken:
+    """Answers one API token by its id (not its secret), with its etag also as a header."""
+    shown = to_resource(SqlTokenStore(services.database).get_token(token), datetime.now(UTC))
+    response.headers["ETag"] = f'"{shown.etag}"'
+    return shown
 
 
 @router.delete("/{token}")
-def revoke_token(services: ServicesDependency, _principal: Manager, token: ResourceId) -> ApiToken:
+def revoke_token(
+    services: ServicesDependency,
+    _principal: Manager,
+    token: ResourceId,
+    parameters: Annotated[DeleteParameters, Query()],
+    if_match: IfMatch = None,
+) -> ApiToken:
     """Revokes an API token: it opens nothing any more. Doing it twice does no harm."""
     now = datetime.now(UTC)
-    return to_resource(SqlTokenStore(services.database).revoke_token(token, now), now)
+    etag = expected_etag(parameters.etag, if_match)
+    return to_resource(SqlTokenStore(services.database).revoke_token(token, now, etag), now)
 
 
 def to_resource(token: identity.ApiToken, now: datetime) -> ApiToken:
@@ -86,6 +113,7 @@ def to_resource(token: identity.ApiToken, now: datetime) -> ApiToken:
     return ApiToken(
         name=token_name(token.id),
         uid=token.id,
+        etag=revocable_etag(token.id, token.revoked),
         display_name=token.name,
         role=token.role,
         state=state_at(now, token.expires, token.revoked),

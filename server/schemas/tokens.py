@@ -37,6 +37,7 @@ class ApiToken(ApiModel):
 
     name: str
     uid: str
+    etag: str = ""
     display_name: str
     role: Role
     state: State
