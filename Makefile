@@ -13,6 +13,7 @@
 # PYTHON=/path/to/python3.12 chooses the Python of a new environment.
 
 VENV ?= .venv
+CLIENTS ?= .venv-clients
 PYTHON ?=
 ARGS ?=
 BIN := $(VENV)/bin
@@ -29,7 +30,7 @@ help:
 demo: $(BIN)/.demo
 	@$(BIN)/xprof-hub demo $(ARGS)
 
-test: $(BIN)/.dev
+test: $(BIN)/.dev $(CLIENTS)/.ready
 	@scripts/test_services.sh
 	@$(BIN)/python -m pytest $(ARGS)
 
@@ -76,7 +77,14 @@ $(BIN)/.demo: requirements-demo.lock requirements-build.lock pyproject.toml | $(
 $(BIN)/.dev: requirements.lock requirements-build.lock pyproject.toml | $(BIN)/python
 	$(install)
 
-# One resolution for 3.11 to 3.13 and every platform. The other two locks are parts of the first.
+# What jobs run, for the tests; apart, so that its packages and ours never have to agree.
+$(CLIENTS)/.ready: requirements-clients.lock | $(BIN)/python
+	@echo "Installing $< into $(CLIENTS) (once, until it changes)"
+	@$(BIN)/python -m venv --clear $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r $<
+	@touch $@
+
+# One resolution for 3.11 to 3.13 and every platform. Demo and build are parts of the first, the clients are not.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
 	--generate-hashes --custom-compile-command "make lock"
 
@@ -84,7 +92,8 @@ lock: $(BIN)/.dev
 	$(COMPILE) $(UPGRADE) --extra engine --extra dev --group build pyproject.toml -o requirements.lock
 	$(COMPILE) --constraint requirements.lock --extra engine pyproject.toml -o requirements-demo.lock
 	$(COMPILE) --constraint requirements.lock --group build -o requirements-build.lock
+	$(COMPILE) $(UPGRADE) --group clients -o requirements-clients.lock
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out
+	rm -rf $(VENV) $(CLIENTS) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out
 	find $(PYTHON_CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

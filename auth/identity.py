@@ -6,8 +6,10 @@ Signing in through other parties (OIDC, IAP) comes here too; what a principal ma
 
 from __future__ import annotations
 
+import base64
+import binascii
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -21,9 +23,12 @@ _NO_DIGEST = "0" * 64
 
 
 class Role(StrEnum):
-    """How much a principal may do; each role includes the ones before it."""
+    """How much a principal may do; editors and admins include the roles before them."""
 
+    INGEST = "ingest"
+    """A job: registers itself and its sessions, and reads nothing."""
     VIEWER = "viewer"
+    """Reads, and registers nothing."""
     EDITOR = "editor"
     ADMIN = "admin"
 
@@ -94,15 +99,52 @@ def create_token(
     return token, secret
 
 
+def as_job(principal: Principal) -> Principal:
+    """The same caller, allowed no more than a job is."""
+    return replace(principal, role=Role.INGEST)
+
+
 def identify(store: TokenStore, authorization: str | None, now: datetime) -> Principal | None:
-    """The principal of an `Authorization: Bearer <token>` header, or None.
+    """The principal of an `Authorization` header, or None.
+
+    The token is what `Bearer` carries, or the password of `Basic` with any user name: a client that takes
+    nothing but an address sends `http://job:TOKEN@host` as that.
+    """
+    return identify_token(store, _token_of(authorization or ""), now)
+
+
+def identify_token(store: TokenStore, secret: str, now: datetime) -> Principal | None:
+    """The principal of an API token, or None."""
+    token = find_working_token(store, secret, now)
+    return Principal(token.name, token.role) if token else None
+
+
+def find_working_token(store: TokenStore, secret: str, now: datetime) -> ApiToken | None:
+    """The API token that has this secret, if it works.
 
     A missing, wrong, expired and revoked token cost the same look-up and give the same answer.
     """
-    scheme, _, secret = (authorization or "").partition(" ")
-    digest = hash_token(secret.strip() if scheme.lower() == "bearer" else "")
+    digest = hash_token(secret)
     found = store.find_token(digest)
     if not same_digest(found[1] if found else _NO_DIGEST, digest) or found is None:
         return None
-    token = found[0]
-    return Principal(token.name, token.role) if token.works_at(now) else None
+    return found[0] if found[0].works_at(now) else None
+
+
+def is_basic(authorization: str | None) -> bool:
+    """Whether a header's credentials are such as a browser sends by itself once it has them."""
+    return (authorization or "").partition(" ")[0].lower() == "basic"
+
+
+def _token_of(authorization: str) -> str:
+    """The token in a header; empty when there is none."""
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() == "bearer":
+        return credentials.strip()
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        pair = base64.b64decode(credentials.strip(), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return pair.partition(":")[2]

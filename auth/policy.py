@@ -15,25 +15,33 @@ class Action(StrEnum):
 
     RUNS_READ = "runs.read"
     RUNS_WRITE = "runs.write"
+    RUNS_REGISTER = "runs.register"
+    """Make a run, or begin its next attempt, and tell how it ended."""
     SESSIONS_READ = "sessions.read"
     SESSIONS_WRITE = "sessions.write"
+    SESSIONS_REGISTER = "sessions.register"
+    """Attach a session, and tell more of it."""
     LINKS_CREATE = "links.create"
     LINKS_LIST = "links.list"
     LINKS_REVOKE = "links.revoke"
     TOKENS_MANAGE = "tokens.manage"
+    CALLER_READ = "caller.read"
+    """Learn who one is here."""
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """Least role for an action, and the collections that it is about."""
+    """Least role of people for an action, the collections that it is about, and whether jobs may."""
 
     role: Role
     collections: frozenset[str]
+    is_for_jobs: bool = False
 
 
 _RUNS = frozenset({"machineLearningRuns"})
 _LINKS = frozenset({"machineLearningRuns", "shareLinks"})
 _TOKENS = frozenset({"apiTokens"})
+_CALLER = frozenset({"caller"})
 
 _RANK: Mapping[Role, int] = MappingProxyType({Role.VIEWER: 1, Role.EDITOR: 2, Role.ADMIN: 3})
 
@@ -41,13 +49,16 @@ _RULES: Mapping[Action, _Rule] = MappingProxyType(
     {
         Action.RUNS_READ: _Rule(Role.VIEWER, _RUNS),
         Action.RUNS_WRITE: _Rule(Role.EDITOR, _RUNS),
+        Action.RUNS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
         Action.SESSIONS_READ: _Rule(Role.VIEWER, _RUNS),
         Action.SESSIONS_WRITE: _Rule(Role.EDITOR, _RUNS),
+        Action.SESSIONS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
         Action.LINKS_CREATE: _Rule(Role.EDITOR, _RUNS),
         # A list holds no token, so it opens nothing; but who shares what is not every viewer's business.
         Action.LINKS_LIST: _Rule(Role.EDITOR, _LINKS),
         Action.LINKS_REVOKE: _Rule(Role.EDITOR, _LINKS),
         Action.TOKENS_MANAGE: _Rule(Role.ADMIN, _TOKENS),
+        Action.CALLER_READ: _Rule(Role.VIEWER, _CALLER, is_for_jobs=True),
     }
 )
 
@@ -63,5 +74,8 @@ def may(principal: Principal | None, action: Action, resource: str) -> bool:
     rule = _RULES.get(action)
     if principal is None or rule is None:
         return False
-    collection = resource.partition("/")[0]
-    return collection in rule.collections and _RANK[principal.role] >= _RANK[rule.role]
+    if resource.partition("/")[0] not in rule.collections:
+        return False
+    if principal.role is Role.INGEST:
+        return rule.is_for_jobs
+    return _RANK[principal.role] >= _RANK[rule.role]

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from auth.identity import LOCAL_ADMIN, Principal, identify
+from auth.identity import LOCAL_ADMIN, Principal, as_job, identify, identify_token, is_basic
 from auth.policy import Action, may
 from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
 from server.errors import ApiError
+from server.job_path import token_of_path
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 from server.names import link_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
@@ -36,15 +37,36 @@ def find_principal(request: Request, services: Services) -> Principal:
     """The caller of a request; blocks on the database.
 
     Raises:
-        ApiError: 401 without a working API token; 403 when another site led a browser here. A
-            token needs no such check: no browser sends it by itself.
+        ApiError: 401 without a working API token; 403 when another site led a browser here, or when the token
+            in a job's path is none that a job may use.
     """
+    path_token = token_of_path(request)
     if services.settings.auth == "dev":
         refuse_foreign_host(request)
         refuse_foreign_site(request)
-        return LOCAL_ADMIN
-    store = SqlTokenStore(services.database)
-    principal = identify(store, request.headers.get("authorization"), datetime.now(UTC))
+        return LOCAL_ADMIN if path_token is None else as_job(LOCAL_ADMIN)
+    store, now = SqlTokenStore(services.database), datetime.now(UTC)
+    if path_token is not None:
+        return _job(identify_token(store, path_token, now))
+    authorization = request.headers.get("authorization")
+    if is_basic(authorization):
+        # No browser sends a bearer token by itself, but every browser repeats these.
+        refuse_foreign_site(request)
+    return _known(identify(store, authorization, now))
+
+
+def _job(principal: Principal | None) -> Principal:
+    """The caller of a path with a token, which lets nobody do more than a job.
+
+    Raises:
+        ApiError: 401, or 403 for a token that may register nothing.
+    """
+    if not may(_known(principal), Action.RUNS_REGISTER, "machineLearningRuns"):
+        raise ApiError(FORBIDDEN, f"This needs the permission {Action.RUNS_REGISTER.value}.")
+    return as_job(_known(principal))
+
+
+def _known(principal: Principal | None) -> Principal:
     if principal is None:
         raise ApiError(
             UNAUTHENTICATED,
@@ -100,6 +122,9 @@ def require(action: Action) -> Callable[[Request], Principal]:
 class ApiRoute(APIRoute):
     """A route that knows its caller before it reads the body, and reads no more than it should."""
 
+    streams_body: ClassVar[bool] = False
+    """Whether the endpoint reads the body itself, and limits it."""
+
     def get_route_handler(self) -> Handler:
         """The handler, guarded."""
         inner = super().get_route_handler()
@@ -107,13 +132,20 @@ class ApiRoute(APIRoute):
         async def handle(request: Request) -> Response:
             services = get_services(request)
             request.state.principal = await run_in_threadpool(find_principal, request, services)
-            limited = LimitedRequest(request.scope, request.receive)
-            await limited.body()
-            response = await inner(limited)
+            if not self.streams_body:
+                request = LimitedRequest(request.scope, request.receive)
+                await request.body()
+            response = await inner(request)
             response.headers.setdefault("Cache-Control", "no-store")
             return response
 
         return handle
+
+
+class StreamedRoute(ApiRoute):
+    """Such a route for bodies that are too large to be held in memory."""
+
+    streams_body = True
 
 
 def api_router(prefix: str, tag: str) -> APIRouter:

@@ -38,6 +38,7 @@ SORTABLE = {
 
 Reader = Annotated[Principal, Depends(require(Action.RUNS_READ))]
 Writer = Annotated[Principal, Depends(require(Action.RUNS_WRITE))]
+Registrar = Annotated[Principal, Depends(require(Action.RUNS_REGISTER))]
 IfMatch = Annotated[str | None, Header()]
 
 
@@ -72,7 +73,7 @@ class DeleteParameters(ApiModel):
 @router.post("", response_model_exclude_none=True)
 def create_run(
     services: ServicesDependency,
-    principal: Writer,
+    principal: Registrar,
     parameters: Annotated[CreateParameters, Query()],
     body: Run,
 ) -> Run:

@@ -54,6 +54,7 @@ _MOST_NAMED = 20
 
 Reader = Annotated[Principal, Depends(require(Action.SESSIONS_READ))]
 Writer = Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))]
+Registrar = Annotated[Principal, Depends(require(Action.SESSIONS_REGISTER))]
 
 
 class AttachParameters(RepeatableParameters):
@@ -68,7 +69,7 @@ class AttachParameters(RepeatableParameters):
 @router.post("", response_model_exclude_none=True)
 def attach_session(
     services: ServicesDependency,
-    principal: Writer,
+    principal: Registrar,
     run: ResourceId,
     parameters: Annotated[AttachParameters, Query()],
     body: Session,

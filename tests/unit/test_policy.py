@@ -10,17 +10,23 @@ from auth.policy import Action, may
 RESOURCES = {
     Action.RUNS_READ: "machineLearningRuns/r",
     Action.RUNS_WRITE: "machineLearningRuns",
+    Action.RUNS_REGISTER: "machineLearningRuns",
     Action.SESSIONS_READ: "machineLearningRuns/r/profilerSessions/s",
     Action.SESSIONS_WRITE: "machineLearningRuns/r/profilerSessions",
+    Action.SESSIONS_REGISTER: "machineLearningRuns/r/profilerSessions",
     Action.LINKS_CREATE: "machineLearningRuns/r/profilerSessions/s/shareLinks",
     Action.LINKS_LIST: "shareLinks",
     Action.LINKS_REVOKE: "shareLinks/l",
     Action.TOKENS_MANAGE: "apiTokens",
+    Action.CALLER_READ: "caller",
 }
-VIEWER = {Action.RUNS_READ, Action.SESSIONS_READ}
+INGEST = {Action.RUNS_REGISTER, Action.SESSIONS_REGISTER, Action.CALLER_READ}
+VIEWER = {Action.RUNS_READ, Action.SESSIONS_READ, Action.CALLER_READ}
 EDITOR = VIEWER | {
     Action.RUNS_WRITE,
+    Action.RUNS_REGISTER,
     Action.SESSIONS_WRITE,
+    Action.SESSIONS_REGISTER,
     Action.LINKS_CREATE,
     Action.LINKS_LIST,
     Action.LINKS_REVOKE,
@@ -29,7 +35,13 @@ ADMIN = EDITOR | {Action.TOKENS_MANAGE}
 
 
 @pytest.mark.parametrize(
-    ("role", "allowed"), [(Role.VIEWER, VIEWER), (Role.EDITOR, EDITOR), (Role.ADMIN, ADMIN)]
+    ("role", "allowed"),
+    [
+        (Role.INGEST, INGEST),
+        (Role.VIEWER, VIEWER),
+        (Role.EDITOR, EDITOR),
+        (Role.ADMIN, ADMIN),
+    ],
 )
 def test_each_role_may_exactly_what_it_is_for(role: Role, allowed: set[Action]) -> None:
     someone = Principal("someone", role)
