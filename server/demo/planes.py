@@ -71,6 +71,11 @@ class PlaneWriter:
         else:
             stat.str_value = value
 
+    def add_signed(self, owner: HasStats, name: str, value: int) -> None:
+        """Appends a whole number as XProf's allocator events have it: of a type that could be negative."""
+        stat = owner.stats.add(metadata_id=self._stat_id(name))
+        stat.int64_value = value
+
     def add_reference(self, owner: HasStats, name: str, text: str) -> None:
         """Appends a stat whose text is stored once for the whole plane."""
         stat = owner.stats.add(metadata_id=self._stat_id(name))

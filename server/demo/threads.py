@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
+from server.demo.allocations import AllocationsWriter
 from server.demo.device import CORES, EVAL_EVERY, HostPlan, Step
-from server.demo.hlo import TPU_V5P, TRAIN_STEP
+from server.demo.hlo import TPU_V5P
 from server.demo.messages import Space
 from server.demo.planes import PlaneWriter
 
@@ -37,9 +37,8 @@ _INPUT_STAGES = (
 _STACK_DEPTH = 3
 _PYTHON_SHARE = 0.7
 _RUNTIME_SHARE = 0.15
-_ALLOCATOR_EVERY = 4
-"""One in so many runtime events is an allocation or its release."""
-_LIVE_BYTES_AT_START = 8 << 30
+_ALLOCATOR_SHARE = 0.5
+"""Share of the runtime's events that are allocations and their releases."""
 _FEWEST_EVENTS_PER_STEP = 4
 
 
@@ -50,20 +49,19 @@ def write_threads(space: Space, plan: HostPlan, steps: Sequence[Step], events: i
 
 class _ThreadsWriter:
     def __init__(self, space: Space, plan: HostPlan, events_per_step: int) -> None:
-        self._random: random.Random = plan.random("threads")
         self._writer = PlaneWriter(space, 1, "/host:CPU")
         self._plan = plan
         self._writer.add_stat(self._writer.plane, "process_id", 1000 + plan.index)
         self._python = self._writer.add_line(100 + plan.index, "python")
         self._runtime = self._writer.add_line(2000 + plan.index, "tf_XLATpuClient")
+        self._allocator = self._writer.add_line(2500 + plan.index, "tf_allocator")
         self._input = self._writer.add_line(3000 + plan.index, "tf_data_private_threadpool")
         self._python_events = int(events_per_step * _PYTHON_SHARE)
         self._runtime_events = int(events_per_step * _RUNTIME_SHARE)
         self._input_events = max(
             1, events_per_step - self._python_events - self._runtime_events - 2
         )
-        self._live_bytes = _LIVE_BYTES_AT_START
-        self._allocations = 0
+        self._allocations = AllocationsWriter(self._writer, self._allocator, plan)
 
     def write(self, steps: Sequence[Step]) -> None:
         self._write_counters(steps)
@@ -104,45 +102,20 @@ class _ThreadsWriter:
             begin += _STACK_DEPTH * width
 
     def _write_runtime(self, step: Step) -> None:
-        """Enqueues the program, then waits, transfers and allocates in the step's first third."""
+        """Enqueues the program, then waits and transfers in the step's first third; allocations all along."""
         third = (step.end_ps - step.begin_ps) // 3
         name = "tpu::System::Execute"
         event = self._writer.add_event(self._runtime, name, step.begin_ps + 1000, third)
         self._writer.add_stat(event, "run_id", 100 + step.number)
-        width = max(1, third // (self._runtime_events + 1))
-        for number in range(self._runtime_events):
+        pairs = max(1, int(self._runtime_events * _ALLOCATOR_SHARE) // 2)
+        calls = max(1, self._runtime_events - 2 * pairs)
+        width = max(1, third // (calls + 1))
+        for number in range(calls):
+            call = _RUNTIME_CALLS[number % len(_RUNTIME_CALLS)]
             begin = step.begin_ps + 2000 + number * width
-            if number % _ALLOCATOR_EVERY == 0:
-                allocates = number % (2 * _ALLOCATOR_EVERY) == 0
-                self._write_allocation(step, begin, allocates)
-            else:
-                call = _RUNTIME_CALLS[number % len(_RUNTIME_CALLS)]
-                event = self._writer.add_event(self._runtime, call, begin, width // 2)
-                self._writer.add_stat(event, "device_ordinal", number % CORES)
-
-    def _write_allocation(self, step: Step, begin_ps: int, allocates: bool) -> None:
-        size = self._random.randrange(1, 64) << 20
-        self._live_bytes += size if allocates else -min(size, self._live_bytes // 2)
-        self._allocations += 1
-        name = "MemoryAllocation" if allocates else "MemoryDeallocation"
-        event = self._writer.add_event(self._runtime, name, begin_ps, 1)
-        for stat, value in (
-            ("bytes_reserved", 0),
-            ("bytes_allocated", self._live_bytes),
-            ("bytes_available", TPU_V5P.memory_bytes - self._live_bytes),
-            ("fragmentation", 0.02),
-            ("peak_bytes_in_use", self._live_bytes + (1 << 30)),
-            ("requested_bytes", size),
-            ("allocation_bytes", size),
-            ("addr", 4096 * self._allocations),
-            ("tf_op", TRAIN_STEP),
-            ("id", step.number),
-            ("region_type", "output"),
-            ("data_type", "float"),
-            ("shape", "[8,512]"),
-            ("allocator_name", "TPU_0_bfc"),
-        ):
-            self._writer.add_stat(event, stat, value)
+            event = self._writer.add_event(self._runtime, call, begin, width // 2)
+            self._writer.add_stat(event, "device_ordinal", number % CORES)
+        self._allocations.write(step, pairs)
 
     def _write_input(self, step: Step) -> None:
         width = max(1, (step.end_ps - step.begin_ps) // (self._input_events + 1))

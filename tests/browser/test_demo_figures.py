@@ -234,6 +234,12 @@ def test_memory_profile(demo_link: str, viewer: MakeViewer) -> None:
     text = text_of(shown.page)
     assert f"#Allocation {kinds.count('ALLOCATION')}" in text
     assert f"#Deallocation {kinds.count('DEALLOCATION')}" in text
+    peak = answer["memoryProfilePerAllocator"][allocator]["profileSummary"]["peakStats"]
+    heap, free = (int(peak[name]) / 2**30 for name in ("heapAllocatedBytes", "freeMemoryBytes"))
+    assert f"Heap Allocation: {heap:.2f} GiB" in text
+    assert f"Free Memory: {free:.2f} GiB" in text
+    assert "Memory Capacity 95.00 GiB" in text  # a TPU v5p's
+    assert "Steps may be incomplete" not in text
     table = table_with(shown.page, "HLO Module")
     modules = answer["hloModules"]
     assert table.total == len(modules)
@@ -242,8 +248,8 @@ def test_memory_profile(demo_link: str, viewer: MakeViewer) -> None:
         start, end = int(module["startTimePs"]), int(module["endTimePs"])
         assert table.number("Start Time (ms)", at) == pytest.approx(start / 1e9, abs=0.0006)
         assert table.number("Duration (ms)", at) == pytest.approx((end - start) / 1e9, abs=0.0006)
-    # Stack and heap are areas; fragmentation is a line on an axis of its own.
-    assert chart_with(shown.page, "area", "line")["area"] == 2
+    # Stack, heap and free memory are areas; fragmentation is a line on an axis of its own.
+    assert chart_with(shown.page, "area", "line")["area"] == 3
     assert shown.complaints() == {}
 
 

@@ -82,3 +82,29 @@ def test_utilization_on_the_overview_is_that_of_the_roofline(tmp_path: Path) -> 
     assert memory == pytest.approx(100 * whole["max_mem_bw_utilization"], rel=0.05)
     compute = float(properties["mxu_utilization_percent"].rstrip("%"))
     assert compute == pytest.approx(100 * whole["compute_efficiency"], rel=0.05)
+
+
+def test_memory_profile_accounts_for_every_byte_of_the_peak(tmp_path: Path) -> None:
+    paths = write_session(tmp_path / "session", hosts=1, events=20_000)
+    profile: Any = tables(paths, "memory_profile")
+    (allocator,) = profile["memoryProfilePerAllocator"].values()
+    summary, peak = allocator["profileSummary"], allocator["profileSummary"]["peakStats"]
+    gibibyte = 1 << 30
+    assert int(summary["memoryCapacity"]) == 95 * gibibyte  # a TPU v5p's
+    assert int(peak["stackReservedBytes"]) == 1 * gibibyte
+    # What was there before the profile began, and what the step at the peak keeps.
+    kept = [
+        int(allocator["memoryProfileSnapshots"][index]["activityMetadata"]["allocationBytes"])
+        for index in (int(one["snapshotIndex"]) for one in allocator["activeAllocations"])
+        if index >= 0
+    ]
+    assert int(peak["heapAllocatedBytes"]) == 24 * gibibyte + sum(kept)
+    (before, _) = allocator["specialAllocations"]
+    assert int(before["allocationBytes"]) == 24 * gibibyte
+    # Every step lets go of all that it kept, and the last one is that of the profile's last step.
+    events = allocator["sampledTimelineSnapshots"]
+    kinds = [event["activityMetadata"]["memoryActivity"] for event in events]
+    assert kinds.count("ALLOCATION") == kinds.count("DEALLOCATION") > 100
+    assert int(events[-1]["aggregationStats"]["heapAllocatedBytes"]) == 24 * gibibyte
+    steps = len(slowest_core_of_each_step(paths))
+    assert int(events[-1]["activityMetadata"]["stepId"]) == steps - 1

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from server.demo import schema
-from server.demo.messages import Event, Line
+from server.demo.messages import Line
 from server.demo.planes import PlaneWriter
 
 _CAPACITY = 1 << 30
@@ -71,16 +71,10 @@ def _write_event(
         ("index_on_host", allocator.number),
         ("device_ordinal", allocator.number),
     ):
-        _add_signed(writer, event, stat, value)
+        writer.add_signed(event, stat, value)
     writer.add_stat(event, "fragmentation", dice.random() / 5)
     if allocates:
         writer.add_reference(event, "tf_op", dice.choice(_OPERATIONS))
         writer.add_reference(event, "region_type", dice.choice(_REGIONS))
         writer.add_reference(event, "tensor_shapes", dice.choice(_SHAPES))
-        _add_signed(writer, event, "data_type", dice.choice((1, 2, 14)))
-
-
-def _add_signed(writer: PlaneWriter, event: Event, name: str, value: int) -> None:
-    """Numbers as XProf's allocator annotations have them."""
-    writer.add_stat(event, name, value)
-    event.stats[len(event.stats) - 1].int64_value = value
+        writer.add_signed(event, "data_type", dice.choice((1, 2, 14)))
