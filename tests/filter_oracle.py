@@ -35,6 +35,8 @@ TEXTS = (
         "NOT",
     ),
 )
+NUMBERS_AS_TEXTS = {"64": 64.0, "6": 6.0, "-0.5": -0.5, "064": 64.0}
+"""Those of `TEXTS` that are numbers."""
 KEYS = ("a", "b", "key.with dot", "ä", "0", "A", "it's", "\U0001f600", "$[0]")
 NUMBERS: tuple[Json, ...] = (0, 6, 64, -1, -0.5, 2.5, 1e3, 10**25, True, False, None)
 MOMENTS = tuple(
@@ -228,9 +230,9 @@ def _signed(comparator: str, holds: Predicate) -> Predicate:
 
 
 def _compare_number(found: Json, comparator: str, number: float) -> bool:
-    """A bare number is compared with numbers, and when it is about being equal with texts too."""
-    if isinstance(found, str) and comparator in {"=", "!="}:
-        return (found == str(number)) == (comparator == "=")
+    """A bare number is compared with numbers, and with texts that are plain decimal numbers."""
+    if isinstance(found, str):
+        found = NUMBERS_AS_TEXTS.get(found)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return comparator == "!="
     return compare_any(float(found), comparator, float(number))

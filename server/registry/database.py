@@ -22,6 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from auth.tokens import redact
 from server.registry.errors import RegistryUnusableError
+from server.registry.json_values import PLAIN_NUMBER, plain_number
 
 BUSY_SECONDS = 10
 """How long a writer waits for another one, and a request for a connection."""
@@ -145,11 +146,12 @@ def _engine(url: URL) -> Engine:
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-    """Makes SQLite keep foreign keys, and leaves beginning a transaction to us."""
+    """Makes SQLite keep foreign keys and know numbers in texts, and leaves beginning a transaction to us."""
     assert isinstance(connection, sqlite3.Connection)  # noqa: S101 - the only driver that is asked for
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.create_function(PLAIN_NUMBER, 1, plain_number, deterministic=True)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -7,6 +7,7 @@ that can't be made; everything about that stands here.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from sqlalchemy import Boolean, ColumnElement, Double, Text, literal
@@ -19,6 +20,16 @@ Column = InstrumentedAttribute[Any]
 
 _DIGITS = 300
 """A number that takes more characters than this may have no value as a float, and is no number here."""
+
+PLAIN_NUMBER = "plain_number"
+"""Name of `plain_number` in SQLite, which has no pattern for numbers."""
+_PLAIN = r"-?[0-9]{1,15}([.][0-9]{1,15})?"
+"""Texts that are numbers: few enough digits to be read alike everywhere."""
+
+
+def plain_number(text: str) -> float | None:
+    """The number that a text is, or None."""
+    return float(text) if re.fullmatch(_PLAIN, text) else None
 
 
 class _JsonValue(ColumnElement[Any]):
@@ -54,7 +65,7 @@ def text_at(column: Column, path: tuple[str, ...]) -> ColumnElement[str]:
 
 
 def number_at(column: Column, path: tuple[str, ...]) -> ColumnElement[float]:
-    """The number there."""
+    """The number there, or the one that a text there is: jobs send their configuration as texts."""
     return _NumberAt(column, path, Double())
 
 
@@ -118,19 +129,24 @@ def _postgresql_text(element: _TextAt, compiler: SQLCompiler, **keywords: object
 
 @compiles(_NumberAt, "sqlite")
 def _sqlite_number(element: _NumberAt, compiler: SQLCompiler, **keywords: object) -> str:
-    value = f"CAST(json_extract({_sqlite_place(element, compiler, keywords)}) AS REAL)"
     kind = f"json_type({_sqlite_place(element, compiler, keywords)})"
-    small = f"abs({value}) < 1e{_DIGITS}"
-    return f"CASE WHEN {kind} IN ('integer', 'real') AND {small} THEN {value} END"
+    value = f"json_extract({_sqlite_place(element, compiler, keywords)})"
+    number = f"CAST({value} AS REAL)"
+    return (
+        f"CASE WHEN {kind} = 'text' THEN {PLAIN_NUMBER}({value}) "
+        f"WHEN {kind} IN ('integer', 'real') AND abs({number}) < 1e{_DIGITS} THEN {number} END"
+    )
 
 
 @compiles(_NumberAt, "postgresql")
 def _postgresql_number(element: _NumberAt, compiler: SQLCompiler, **keywords: object) -> str:
-    kind = _postgresql_place(element, compiler, keywords, as_text=False)
+    kind = f"json_typeof({_postgresql_place(element, compiler, keywords, as_text=False)})"
     value = _postgresql_place(element, compiler, keywords, as_text=True)
     number = f"CAST({value} AS DOUBLE PRECISION)"
+    plain = compiler.process(literal(f"^({_PLAIN})$", Text()), **keywords)
     return (
-        f"CASE WHEN json_typeof({kind}) <> 'number' OR length({value}) > {_DIGITS + 1} THEN NULL "
+        f"CASE WHEN {kind} = 'string' THEN CASE WHEN {value} ~ {plain} THEN {number} END "
+        f"WHEN {kind} <> 'number' OR length({value}) > {_DIGITS + 1} THEN NULL "
         f"WHEN abs({number}) < 1e{_DIGITS} THEN {number} END"
     )
 
