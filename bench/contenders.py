@@ -113,9 +113,9 @@ class Hub:
             self._processes.append(process)
             _wait_for(f"http://127.0.0.1:{listens}/readyz", process, log)
         with HubClient(f"http://127.0.0.1:{port}") as client:
-            client.create_run(Run(display_name="Bench"), RUN)
-            client.attach_session(RUN, Session(storage_folder_uri=str(copied)), RUN)
-            link = client.create_link(RUN, RUN, NewLink()).uri
+            client.runs.create(Run(display_name="Bench"), RUN)
+            client.sessions.attach(RUN, Session(storage_folder_uri=str(copied)), RUN)
+            link = client.links.create(RUN, RUN, NewLink()).uri
         self.base = f"{link}/data/plugin/profile"
 
     def conversions(self) -> int:

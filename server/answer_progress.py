@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from fastapi.responses import JSONResponse
 
 from loader.progress import Phase, Progress
 from server.preferences import APPLIED_HEADER, RESPOND_ASYNC
-from server.schemas import ApiModel
+from server.schemas.progress import AnswerProgress
 
 _RETRY_AFTER_SECONDS = 1
-
-
-class AnswerProgress(ApiModel):
-    """How far an answer is."""
-
-    state: Literal["idle", "running", "ready"]
-    """`idle`: nobody is known to make it. `ready`: it, or the reason why it can't be made, is there."""
-    phase: Phase | None = None
-    """What is being done while it is `running`."""
-    seconds: float = 0.0
-    """Since the work began."""
-    ahead: int = 0
-    """While waiting: conversions that go first."""
-    done_bytes: int = 0
-    """Of `totalBytes`: what this phase has dealt with."""
-    total_bytes: int = 0
-    """0 when nobody can say."""
 
 
 IDLE = AnswerProgress(state="idle")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from server.commands import links, runs, sessions, share, tokens
+from server.commands import links, pages, runs, sessions, share, signing_in, tokens
 from server.settings import Settings
 
 app = typer.Typer(
@@ -24,7 +24,11 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(links.app, name="links")
 app.add_typer(tokens.app, name="tokens")
-app.command("share")(share.share)
+app.command("share", epilog=share.EXAMPLES)(share.share)
+app.command("open", epilog=pages.OPEN_EXAMPLES)(pages.open_)
+app.command("login", epilog=signing_in.LOGIN_EXAMPLES)(signing_in.login)
+app.command("logout", epilog=signing_in.LOGOUT_EXAMPLES)(signing_in.logout)
+app.command("whoami", epilog=signing_in.WHOAMI_EXAMPLES)(signing_in.whoami)
 
 
 def load_settings() -> Settings:

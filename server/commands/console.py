@@ -1,28 +1,67 @@
-"""What the client commands share: their options, how they print, and how they fail.
+"""What the client commands share: their options, how they reach a hub, and how they fail.
 
 Answers go to standard output and everything else to standard error, so that a script can read the first.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from server.client import HubClient, HubError
-from server.schemas import ApiModel
+from server.commands.credentials import CredentialsError, find_access
+from server.commands.exits import ExitStatus, exit_status
+from server.commands.tables import (
+    moment,
+    print_fields,
+    print_json,
+    print_list,
+    print_table,
+    say,
+    size,
+    state_text,
+)
 
-R = TypeVar("R", bound=ApiModel)
+__all__ = [
+    "ConditionOption",
+    "JsonLinesOption",
+    "JsonOption",
+    "LimitOption",
+    "OrderOption",
+    "RunArgument",
+    "SessionArgument",
+    "TokenOption",
+    "UrlOption",
+    "YesOption",
+    "confirm",
+    "connected",
+    "examples",
+    "fail",
+    "last_part",
+    "moment",
+    "print_fields",
+    "print_json",
+    "print_list",
+    "print_table",
+    "say",
+    "size",
+    "split_session",
+    "split_target",
+    "state_text",
+]
+
 UrlOption: TypeAlias = Annotated[
-    str, typer.Option("--url", envvar="XPROF_HUB_URL", help="Address of the hub.")
+    str,
+    typer.Option(
+        "--url",
+        envvar="XPROF_HUB_URL",
+        help="Address of the hub; the one of `xprof-hub login`, else http://127.0.0.1:8080.",
+        show_default=False,
+    ),
 ]
 TokenOption: TypeAlias = Annotated[
     str,
@@ -33,8 +72,26 @@ TokenOption: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonOption: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON, as the API answers it.")
+]
+JsonLinesOption: TypeAlias = Annotated[
+    bool, typer.Option("--jsonl", help="Print one JSON object a line, as they come.")
+]
 YesOption: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+LimitOption: TypeAlias = Annotated[
+    int | None, typer.Option(min=1, help="At most so many; all unless set.")
+]
+OrderOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="FIELD",
+        help='createTime, updateTime, displayName or name; add " desc" for descending.',
+    ),
+]
+ConditionOption: TypeAlias = Annotated[
+    str, typer.Option("--filter", metavar="FILTER", help="Which ones; docs/api.md says how.")
+]
 RunArgument: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")]
 SessionArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="RUN/SESSION", help="Ids of run and session.")
@@ -43,15 +100,33 @@ SessionArgument: TypeAlias = Annotated[
 
 @contextmanager
 def connected(url: str, token: str) -> Iterator[HubClient]:
-    """A client; a failure becomes a line on standard error and exit status 1."""
+    """A client; a failure becomes a line on standard error and the exit status that says its kind."""
     try:
-        with HubClient(url, token) as client:
+        access = find_access(url, token)
+        with HubClient(access.url, access.token) as client:
             yield client
+    except CredentialsError as problem:
+        raise fail(str(problem)) from problem
     except HubError as problem:
-        typer.echo(f"xprof-hub: {problem}", err=True)
-        for hint in problem.hints:
-            typer.echo(f"  {hint}", err=True)
-        raise typer.Exit(1) from problem
+        hints = [*problem.hints, *([problem.next_step] if problem.next_step else [])]
+        raise fail(str(problem), exit_status(problem), hints) from problem
+
+
+def fail(
+    sentence: str,
+    status: ExitStatus = ExitStatus.FAILED,
+    hints: list[str] | None = None,
+) -> typer.Exit:
+    """Says on standard error what is wrong; the exit to raise."""
+    say(f"xprof-hub: {sentence}")
+    for hint in hints or ():
+        say(f"  {hint}")
+    return typer.Exit(status)
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help: how it is used, one example a line."""
+    return "\n\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
 def split_session(text: str) -> tuple[str, str]:
@@ -88,60 +163,3 @@ def confirm(question: str, yes: bool) -> None:
     """Asks before something is lost; a script, which nobody can ask, has decided already."""
     if not yes and sys.stdin.isatty():
         typer.confirm(question, abort=True, err=True)
-
-
-def print_json(value: ApiModel | Sequence[ApiModel]) -> None:
-    """Prints resources as the API names them."""
-    plain = _plain(value) if isinstance(value, ApiModel) else [_plain(entry) for entry in value]
-    typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
-
-
-def _plain(resource: ApiModel) -> dict[str, object]:
-    return resource.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table; no cell is ever cut off, and none is taken for markup."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    # A file or a pipe has no width to fit into.
-    Console(width=None if sys.stdout.isatty() else 400).print(table)
-
-
-def print_list(
-    found: Sequence[R],
-    as_json: bool,
-    columns: Sequence[str],
-    row_of: Callable[[R], Sequence[str]],
-) -> None:
-    """Prints resources as JSON, or as a table with one row each."""
-    if as_json:
-        print_json(found)
-    else:
-        print_table(columns, [row_of(resource) for resource in found])
-
-
-def print_fields(fields: Sequence[tuple[str, str]]) -> None:
-    """Prints names and values, one a line; empty ones are left out."""
-    width = max(len(name) for name, _ in fields)
-    for name, value in fields:
-        if value:
-            typer.echo(f"{name:<{width}}  {value}")
-
-
-def moment(value: datetime | None, missing: str = "") -> str:
-    """A moment to the minute in UTC."""
-    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if value else missing
-
-
-def size(count: int) -> str:
-    """A number of bytes for people."""
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GiB"

@@ -1,15 +1,26 @@
-"""`xprof-hub sessions`: attach profiles to a run, list, show, merge and take off sessions."""
+"""`xprof-hub sessions`: attach profiles to a run, list, show, change and take off sessions.
+
+What looks into profiles (`health`, `prewarm`) and what joins sessions (`mergeable`, `merge`) have files of
+their own.
+"""
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
-from server.client import DEFAULT_URL
+from server.commands import session_merges, session_work
+from server.commands.changes import EtagOption, SetOption, UnsetOption, read_changes
 from server.commands.console import (
+    ConditionOption,
+    JsonLinesOption,
     JsonOption,
+    LimitOption,
+    OrderOption,
     RunArgument,
     SessionArgument,
     TokenOption,
@@ -17,25 +28,37 @@ from server.commands.console import (
     YesOption,
     confirm,
     connected,
+    examples,
     last_part,
     moment,
     print_fields,
     print_json,
     print_list,
     print_table,
+    say,
     size,
     split_session,
+    state_text,
 )
 from server.schemas import Session
-from server.session_schemas import NewMerge
-
-_FEWEST_MERGED = 2
-_BASIS = {"profile": "times in the profiles", "folderName": "names of the folders"}
 
 app = typer.Typer(help="Sessions: profiles of one or many hosts.", no_args_is_help=True)
+app.command("health", epilog=session_work.HEALTH_EXAMPLES)(session_work.health)
+app.command("prewarm", epilog=session_work.PREWARM_EXAMPLES)(session_work.prewarm)
+app.command("mergeable", epilog=session_merges.MERGEABLE_EXAMPLES)(session_merges.mergeable)
+app.command("merge", epilog=session_merges.MERGE_EXAMPLES)(session_merges.merge)
+
+HostsOption = Annotated[
+    int | None, typer.Option(min=1, help="How many hosts took part, to notice missing ones.")
+]
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "xprof-hub sessions attach llama-8b gs://bucket/llama-8b/plugins/profile/2026_01_31",
+        "xprof-hub sessions attach llama-8b ./logs --id step-1000 --hosts 4",
+    )
+)
 def attach(
     run: RunArgument,
     location: Annotated[
@@ -48,70 +71,152 @@ def attach(
         str, typer.Option("--id", help="Id of the session; its folder's name unless set.")
     ] = "",
     name: Annotated[str, typer.Option(help="Name for people; the id unless set.")] = "",
-    hosts: Annotated[
-        int | None, typer.Option(min=1, help="How many hosts took part, to notice missing ones.")
-    ] = None,
-    url: UrlOption = DEFAULT_URL,
+    hosts: HostsOption = None,
+    prewarm: Annotated[bool, typer.Option(help="Convert its first page in advance.")] = True,
+    sets: SetOption = None,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Attach a profile to a run."""
-    body = Session(storage_folder_uri=_absolute(location), display_name=name, expected_hosts=hosts)
+    """Attach a profile to a run and print the session."""
+    plain: dict[str, JsonValue] = {
+        "storageFolderUri": _absolute(location),
+        "displayName": name,
+        "expectedHosts": hosts,
+    }
+    body, _ = read_changes(Session, plain, sets or ())
     with connected(url, token) as client:
-        attached = client.attach_session(run, body, session_id)
+        attached = client.sessions.attach(run, body, session_id, prewarm=prewarm)
     if as_json:
         print_json(attached)
         return
     typer.echo(f"{run}/{last_part(attached.name)}")
     if attached.problem:
-        typer.echo(attached.problem, err=True)
+        say(attached.problem)
 
 
-@app.command("list")
+@app.command(
+    "list",
+    epilog=examples(
+        "xprof-hub sessions list llama-8b",
+        "xprof-hub sessions list llama-8b --filter 'kind = SCANNED AND state = COMPLETE'",
+    ),
+)
 def list_(
     run: RunArgument,
-    url: UrlOption = DEFAULT_URL,
+    condition: ConditionOption = "",
+    order_by: OrderOption = "",
+    limit: LimitOption = None,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
+    as_lines: JsonLinesOption = False,
 ) -> None:
     """List a run's sessions, newest first."""
     with connected(url, token) as client:
-        found = list(client.list_sessions(run))
-    print_list(
-        found,
-        as_json,
-        ("RUN/SESSION", "NAME", "ATTACHED", "LOCATION"),
-        lambda session: (
-            f"{run}/{last_part(session.name)}",
-            session.display_name,
-            moment(session.create_time),
-            session.storage_folder_uri,
-        ),
+        print_list(
+            islice(client.sessions.list(run, condition, order_by), limit),
+            as_json,
+            ("RUN/SESSION", "NAME", "KIND", "STATE", "ATTACHED", "LOCATION"),
+            lambda session: (
+                f"{run}/{last_part(session.name)}",
+                session.display_name,
+                (session.kind or "").lower(),
+                state_text(session.state),
+                moment(session.create_time),
+                session.storage_folder_uri,
+            ),
+            as_lines,
+        )
+
+
+@app.command(
+    epilog=examples(
+        "xprof-hub sessions show llama-8b/2026_01_31",
+        "xprof-hub sessions show llama-8b/2026_01_31 --json | jq -r .dashboardUri",
     )
-
-
-@app.command()
+)
 def show(
     session: SessionArgument,
-    url: UrlOption = DEFAULT_URL,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Show a session with the hosts that are there now."""
     run, session_id = split_session(session)
     with connected(url, token) as client:
-        found = client.get_session(run, session_id)
+        found = client.sessions.get(run, session_id)
     if as_json:
         print_json(found)
         return
+    _print_session(session, found)
+
+
+@app.command(
+    epilog=examples(
+        "xprof-hub sessions update llama-8b/2026_01_31 --name 'step 1000' --hosts 4",
+        "xprof-hub sessions update llama-8b/2026_01_31 --set state=COMPLETE",
+    )
+)
+def update(
+    session: SessionArgument,
+    name: Annotated[str, typer.Option(help="Name for people.")] = "",
+    hosts: HostsOption = None,
+    sets: SetOption = None,
+    unsets: UnsetOption = None,
+    etag: EtagOption = "",
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Change fields of a session; all others stay as they are."""
+    run, session_id = split_session(session)
+    plain: dict[str, JsonValue] = {"displayName": name, "expectedHosts": hosts}
+    body, mask = read_changes(Session, plain, sets or (), unsets or ())
+    if not mask:
+        raise typer.BadParameter("Say what to change: --name, --hosts, --set or --unset.")
+    with connected(url, token) as client:
+        changed = client.sessions.update(run, session_id, body, mask, etag=etag)
+    if as_json:
+        print_json(changed)
+    else:
+        say(f"Changed {', '.join(mask)} of session {session}.")
+
+
+@app.command(epilog=examples("xprof-hub sessions delete llama-8b/2026_01_31"))
+def delete(
+    session: SessionArgument,
+    yes: YesOption = False,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Take a session off its run and end its links; the profile in storage stays."""
+    run, session_id = split_session(session)
+    confirm(f"Delete session {session} with its links?", yes)
+    with connected(url, token) as client:
+        client.sessions.delete(run, session_id)
+    if as_json:
+        typer.echo("{}")
+    else:
+        say(f"Took {session} off its run and ended its links. The profile in storage stays.")
+
+
+def _print_session(name: str, found: Session) -> None:
     print_fields(
         [
-            ("Session", session),
+            ("Session", name),
             ("Name", found.display_name),
+            ("Kind", (found.kind or "").lower()),
+            ("State", (found.state or "").lower()),
             ("Location", ", ".join(found.storage_folder_uris or [found.storage_folder_uri])),
-            ("Merged from", ", ".join(last_part(name) for name in found.merged_from or ())),
+            ("Merged from", ", ".join(last_part(part) for part in found.merged_from or ())),
+            ("Page", found.dashboard_uri),
+            ("Attempt", "" if found.attempt is None else str(found.attempt)),
+            ("Captured", moment(found.start_time)),
             ("Attached", moment(found.create_time)),
             ("Creator", found.creator),
+            ("Prewarm", found.prewarm or ""),
             ("Hosts", _host_count(found)),
             ("Problem", found.problem or ""),
         ]
@@ -120,78 +225,6 @@ def show(
         typer.echo()
         rows = [(host.host, size(host.size_bytes), host.file) for host in found.hosts]
         print_table(("HOST", "SIZE", "FILE"), rows)
-
-
-@app.command()
-def mergeable(
-    run: RunArgument,
-    url: UrlOption = DEFAULT_URL,
-    token: TokenOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """List sessions of a run that are hosts of one capture and can be shown as one."""
-    with connected(url, token) as client:
-        found = client.list_merge_offers(run)
-    print_list(
-        found,
-        as_json,
-        ("SESSIONS", "HOSTS", "FROM", "OVERLAP", "BASIS"),
-        lambda offer: (
-            " ".join(last_part(name) for name in offer.sessions),
-            " ".join(offer.hosts),
-            moment(offer.start_time),
-            "" if offer.overlap_seconds is None else f"{offer.overlap_seconds:.3f} s",
-            _BASIS[offer.basis],
-        ),
-    )
-
-
-@app.command()
-def merge(
-    run: RunArgument,
-    sessions: Annotated[
-        list[str], typer.Argument(metavar="SESSION...", help="Ids of two sessions or more.")
-    ],
-    session_id: Annotated[
-        str,
-        typer.Option(
-            "--id", help="Id of the merged session; made from the first one's unless set."
-        ),
-    ] = "",
-    name: Annotated[str, typer.Option(help="Name for people.")] = "",
-    url: UrlOption = DEFAULT_URL,
-    token: TokenOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Make one session of several that are hosts of one capture; delete it to undo that."""
-    if len(sessions) < _FEWEST_MERGED:
-        raise typer.BadParameter("Name two sessions or more.")
-    body = NewMerge(sessions=sessions, profiler_session_id=session_id or None, display_name=name)
-    with connected(url, token) as client:
-        merged = client.merge_sessions(run, body)
-    if as_json:
-        print_json(merged)
-        return
-    typer.echo(f"{run}/{last_part(merged.name)}")
-    if merged.problem:
-        typer.echo(merged.problem, err=True)
-
-
-@app.command()
-def delete(
-    session: SessionArgument,
-    yes: YesOption = False,
-    url: UrlOption = DEFAULT_URL,
-    token: TokenOption = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Take a session off its run and end its links; the profile in storage stays."""
-    run, session_id = split_session(session)
-    confirm(f"Delete session {session} with its links?", yes)
-    with connected(url, token) as client:
-        client.delete_session(run, session_id)
-    if as_json:
-        typer.echo("{}")
 
 
 def _host_count(session: Session) -> str:

@@ -6,17 +6,22 @@ from typing import Annotated
 
 import typer
 
-from server.client import DEFAULT_URL
 from server.commands.console import (
     JsonOption,
     TokenOption,
     UrlOption,
     connected,
+    examples,
     print_json,
     split_target,
 )
 from server.link_schemas import NewLink
 from server.views import NewView, read_state
+
+EXAMPLES = examples(
+    "xprof-hub share llama-8b/2026_01_31 --expires 7d --note 'for the review'",
+    "xprof-hub share llama-8b",
+)
 
 
 def share(
@@ -38,7 +43,7 @@ def share(
             help="What it shows first: an address copied from XProf's page, or the query of one.",
         ),
     ] = "",
-    url: UrlOption = DEFAULT_URL,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -46,10 +51,7 @@ def share(
     run, session = split_target(target)
     link = NewLink(ttl=expires, note=note, view=_read_view(view))
     with connected(url, token) as client:
-        if session is None:
-            created = client.create_run_link(run, link)
-        else:
-            created = client.create_link(run, session, link)
+        created = client.links.create(run, session or "", link)
     if as_json:
         print_json(created)
     else:

@@ -1,8 +1,9 @@
-"""`xprof-hub tokens`: make, list and revoke API tokens."""
+"""`xprof-hub tokens`: make, list, show and revoke API tokens."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -10,23 +11,40 @@ from pydantic import ValidationError
 
 from auth.identity import Role, create_token
 from auth.links import parse_lifetime
-from server.client import DEFAULT_URL
+from auth.tokens import API_PREFIX
 from server.commands.console import (
+    JsonLinesOption,
     JsonOption,
+    LimitOption,
     TokenOption,
     UrlOption,
     connected,
+    examples,
+    fail,
     last_part,
     moment,
+    print_fields,
     print_json,
     print_list,
+    say,
+    state_text,
 )
 from server.schemas import CreatedToken
 
 app = typer.Typer(help="API tokens: how programs sign in.", no_args_is_help=True)
 
 
-@app.command()
+TokenArgument = Annotated[
+    str, typer.Argument(metavar="TOKEN", help="Id of the token, as `tokens list` shows it.")
+]
+
+
+@app.command(
+    epilog=examples(
+        "xprof-hub tokens create 'nightly job' --role ingest --expires 52w",
+        "xprof-hub tokens create me --local --role admin",
+    )
+)
 def create(
     name: Annotated[str, typer.Argument(help="What the token is for.")],
     role: Annotated[Role, typer.Option(help="How much it may do.")] = Role.EDITOR,
@@ -41,7 +59,7 @@ def create(
             "name it; for the first token.",
         ),
     ] = False,
-    url: UrlOption = DEFAULT_URL,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -50,49 +68,87 @@ def create(
         created = _create_locally(name, role, expires)
     else:
         with connected(url, token) as client:
-            created = client.create_token(name, role, expires)
+            created = client.tokens.create(name, role, expires)
     if as_json:
         print_json(created)
     else:
         typer.echo(created.token)
 
 
-@app.command("list")
+@app.command("list", epilog=examples("xprof-hub tokens list"))
 def list_(
-    url: UrlOption = DEFAULT_URL, token: TokenOption = "", as_json: JsonOption = False
+    limit: LimitOption = None,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+    as_lines: JsonLinesOption = False,
 ) -> None:
     """List API tokens, newest first."""
     with connected(url, token) as client:
-        found = list(client.list_tokens())
-    print_list(
-        found,
-        as_json,
-        ("TOKEN", "NAME", "ROLE", "STATE", "CREATED", "EXPIRES"),
-        lambda entry: (
-            entry.uid,
-            entry.display_name,
-            entry.role.value,
-            entry.state.lower(),
-            moment(entry.create_time),
-            moment(entry.expire_time, "never"),
-        ),
+        print_list(
+            islice(client.tokens.list(), limit),
+            as_json,
+            ("TOKEN", "NAME", "ROLE", "STATE", "CREATED", "EXPIRES"),
+            lambda entry: (
+                entry.uid,
+                entry.display_name,
+                entry.role.value,
+                state_text(entry.state),
+                moment(entry.create_time),
+                moment(entry.expire_time, "never"),
+            ),
+            as_lines,
+        )
+
+
+@app.command(epilog=examples("xprof-hub tokens show 0123456789abcdef"))
+def show(
+    token_id: TokenArgument,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Show an API token by its id; its secret is told only when it is made."""
+    with connected(url, token) as client:
+        found = client.tokens.get(_id(token_id))
+    if as_json:
+        print_json(found)
+        return
+    print_fields(
+        [
+            ("Token", found.uid),
+            ("Name", found.display_name),
+            ("Role", found.role.value),
+            ("State", found.state.lower()),
+            ("Created", moment(found.create_time)),
+            ("Creator", found.creator),
+            ("Expires", moment(found.expire_time, "never")),
+            ("Revoked", moment(found.revoke_time)),
+        ]
     )
 
 
-@app.command()
+@app.command(epilog=examples("xprof-hub tokens revoke 0123456789abcdef"))
 def revoke(
-    token_id: Annotated[
-        str, typer.Argument(metavar="TOKEN", help="Id of the token, as `tokens list` shows it.")
-    ],
-    url: UrlOption = DEFAULT_URL,
+    token_id: TokenArgument,
+    url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Revoke an API token: it opens nothing any more."""
     with connected(url, token) as client:
-        ended = client.revoke_token(last_part(token_id))
+        ended = client.tokens.revoke(_id(token_id))
     if as_json:
         print_json(ended)
+    else:
+        say(f"Revoked token {ended.uid} ({ended.display_name}): it opens nothing any more.")
+
+
+def _id(text: str) -> str:
+    if API_PREFIX in text:
+        # A secret on a command line is one that others have read.
+        raise typer.BadParameter("give the token's id, as `xprof-hub tokens list` shows it")
+    return last_part(text)
 
 
 def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
@@ -113,7 +169,7 @@ def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
         database = Database(settings.resolved_database_url)
         database.migrate()
         if not settings.database_url:
-            typer.echo(f"Written into {settings.data_dir / DATABASE_FILE}", err=True)
+            say(f"Written into {settings.data_dir / DATABASE_FILE}")
         record, secret = create_token(
             SqlTokenStore(database),
             name=name,
@@ -123,11 +179,9 @@ def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
             expires=None if lifetime is None else now + lifetime,
         )
     except (ValueError, OSError, RegistryUnusableError) as problem:
-        typer.echo(f"xprof-hub: {_sentence(problem)}", err=True)
-        raise typer.Exit(1) from problem
+        raise fail(_sentence(problem)) from problem
     except SQLAlchemyError as problem:
-        typer.echo("xprof-hub: the database of XPROF_HUB_DATABASE_URL does not answer.", err=True)
-        raise typer.Exit(1) from problem
+        raise fail("the database of XPROF_HUB_DATABASE_URL does not answer.") from problem
     return created_resource(record, secret, now)
 
 

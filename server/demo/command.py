@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import tempfile
-import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,6 +21,7 @@ from loader.errors import LoaderError
 from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
 from server.client import HubClient, HubError
+from server.commands.browser import show_page
 from server.demo.session import write_session
 from server.link_schemas import NewLink
 from server.listening import StartError, listen
@@ -165,8 +164,8 @@ class _Opening:
             typer.echo(f"Also {session.link} ({session.name})")
         typer.echo(f"Open {newest.link}")
         typer.echo("Ctrl-C ends the demo.")
-        if self._browser and _has_display():
-            webbrowser.open(newest.link)
+        if self._browser:
+            show_page(newest.link)
 
 
 def share_sessions(url: str, locations: Sequence[str]) -> list[SharedSession]:
@@ -177,7 +176,7 @@ def share_sessions(url: str, locations: Sequence[str]) -> list[SharedSession]:
     """
     try:
         with HubClient(url) as client:
-            client.create_run(Run(display_name="Demo"), RUN)
+            client.runs.create(Run(display_name="Demo"), RUN)
             return [_share(client, location) for location in locations]
     except HubError as problem:
         raise DemoError(str(problem)) from problem
@@ -185,11 +184,5 @@ def share_sessions(url: str, locations: Sequence[str]) -> list[SharedSession]:
 
 def _share(client: HubClient, location: str) -> SharedSession:
     name = PurePosixPath(location).name.removesuffix(XPLANE_SUFFIX)
-    client.attach_session(RUN, Session(storage_folder_uri=location), name)
-    return SharedSession(name, client.create_link(RUN, name, NewLink()).uri)
-
-
-def _has_display() -> bool:
-    return sys.platform == "darwin" or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
-    )
+    client.sessions.attach(RUN, Session(storage_folder_uri=location), name)
+    return SharedSession(name, client.links.create(RUN, name, NewLink()).uri)

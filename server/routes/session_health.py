@@ -15,9 +15,9 @@ from auth.policy import Action
 from loader.keys import ToolRequest
 from loader.tools import HEALTH
 from server.access import api_router, require
-from server.answer_progress import AnswerProgress
 from server.registry import sessions
 from server.schemas import ResourceId
+from server.schemas.progress import AnswerProgress
 from server.services import ServicesDependency
 from server.session_inspection import inspect_session
 from server.session_problems import count_hosts, problem_of

@@ -19,7 +19,12 @@ class Commands:
 
     def __init__(self, url: str, token: str = "") -> None:
         # Wide enough that tables don't wrap.
-        self.environment = {"XPROF_HUB_URL": url, "XPROF_HUB_TOKEN": token, "COLUMNS": "400"}
+        self.environment = {
+            "XPROF_HUB_URL": url,
+            "XPROF_HUB_TOKEN": token,
+            "COLUMNS": "400",
+            "XDG_CONFIG_HOME": "/nonexistent",  # nothing of a developer's own
+        }
 
     def run(self, *arguments: str) -> Result:
         return CliRunner().invoke(app, arguments, env=self.environment)
@@ -31,10 +36,10 @@ class Commands:
         assert result.stderr == ""
         return result.stdout.splitlines()
 
-    def complaint(self, *arguments: str) -> str:
-        """Standard error of a command that must fail, having printed nothing else."""
+    def complaint(self, *arguments: str, status: int = 1) -> str:
+        """Standard error of a command that must fail with this exit status, having printed nothing else."""
         result = self.run(*arguments)
-        assert result.exit_code == 1, result.output
+        assert result.exit_code == status, result.output
         assert result.stdout == ""
         return result.stderr
 
@@ -62,7 +67,8 @@ def test_a_profile_is_shared_with_three_commands(api: Api, hub: Commands) -> Non
     assert "xprof-hub links list" in hub.run("links", "revoke", uri).stderr
     revoked = hub.run("links", "revoke", link["uid"])
     assert (revoked.exit_code, revoked.stdout) == (0, "")
-    assert revoked.stderr == f"Revoked {link['uid']}.\n"
+    target = "my run/2026 \u00fc"
+    assert revoked.stderr == f"Revoked link {link['uid']} to {target}: it opens nothing any more.\n"
     assert "revoked" in hub.lines("links", "list")[1]
 
 
@@ -73,7 +79,7 @@ def test_a_whole_run_is_shared_by_its_name(api: Api, hub: Commands) -> None:
     token = uri.removeprefix(f"{api.url}/s/")
     answer = httpx2.get(uri, follow_redirects=True)
     assert answer.url.path == f"/s/{token}/sessions/s/data/plugin/profile/"
-    assert "There is no run 'x'." in hub.complaint("share", "x")
+    assert "There is no run 'x'." in hub.complaint("share", "x", status=3)
 
 
 def test_a_link_is_made_with_the_view_of_a_copied_address(api: Api, hub: Commands) -> None:
@@ -95,8 +101,8 @@ def test_what_exists_is_listed_and_shown(api: Api, hub: Commands) -> None:
     hub.lines("runs", "create", "r", "--name", "[bold]Llama[/bold]", "--run-set", "llama")
     hub.lines("sessions", "attach", "r", str(folder), "--hosts", "2", "--name", "step 1")
     header, row = hub.lines("runs", "list")
-    assert header.split() == ["RUN", "NAME", "SET", "CREATOR", "CREATED"]
-    assert row.split()[:4] == ["r", "[bold]Llama[/bold]", "llama", "local"]
+    assert header.split() == ["RUN", "NAME", "SET", "STATE", "SESSIONS", "CREATOR", "CREATED"]
+    assert row.split()[:6] == ["r", "[bold]Llama[/bold]", "llama", "active", "1", "local"]
     assert hub.lines("runs", "list", "--filter", 'runSet = "other"')[0].split() == header.split()
     assert "Name     [bold]Llama[/bold]" in hub.lines("runs", "show", "r")
     row = hub.lines("sessions", "list", "r")[1]
@@ -132,7 +138,7 @@ def test_lists_go_on_over_many_pages(api: Api, hub: Commands) -> None:
     from server.client import HubClient
 
     with HubClient(api.url) as client:
-        assert [run.display_name for run in client.list_runs()] == ["r2", "r1", "r0"]
+        assert [run.display_name for run in client.runs.list()] == ["r2", "r1", "r0"]
 
 
 def test_a_relative_location_is_the_callers(
@@ -166,14 +172,14 @@ def test_what_cant_be_merged_is_said(api: Api, hub: Commands) -> None:
 
 
 def test_a_refusal_is_a_sentence_on_standard_error(api: Api, hub: Commands) -> None:
-    assert hub.complaint("runs", "show", "x") == "xprof-hub: There is no run 'x'.\n"
+    assert hub.complaint("runs", "show", "x", status=3) == "xprof-hub: There is no run 'x'.\n"
     hub.lines("runs", "create", "r")
-    assert "already" in hub.complaint("runs", "create", "r")
+    assert "already" in hub.complaint("runs", "create", "r", status=6)
     folders = [write_profile(api, name) for name in ("one", "two")]
-    complaint = hub.complaint("sessions", "attach", "r", str(folders[0].parents[2]))
+    complaint = hub.complaint("sessions", "attach", "r", str(folders[0].parents[2]), status=2)
     assert complaint.splitlines()[1:] == [f"  {folder}" for folder in folders]
     hub.lines("sessions", "attach", "r", str(folders[0]))
-    assert "ttl:" in hub.complaint("share", "r/one", "--expires", "soon")
+    assert "ttl:" in hub.complaint("share", "r/one", "--expires", "soon", status=2)
 
 
 @pytest.mark.parametrize(
@@ -203,22 +209,22 @@ def test_wrong_usage_ends_with_two(hub: Commands, arguments: list[str]) -> None:
     "url", ["http://127.0.0.1:9", "http://127.0.0.1:9/xph_AAAAAAAAAAAAAAA", "nonsense", "http://[x"]
 )
 def test_a_hub_that_does_not_answer_is_named(url: str) -> None:
-    complaint = Commands(url, "xpa_secretsecret").complaint("runs", "list")
+    complaint = Commands(url, "xpa_secretsecret").complaint("runs", "list", status=5)
     assert "does not answer" in complaint
-    assert len(complaint.splitlines()) == 1
+    assert "XPROF_HUB_URL" in complaint.splitlines()[1]
     assert "AAAA" not in complaint
     assert "secret" not in complaint
 
 
 def test_something_else_at_the_address_is_told_apart(api: Api) -> None:
-    complaint = Commands(f"{api.url}/s").complaint("runs", "list")
+    complaint = Commands(f"{api.url}/s").complaint("runs", "list", status=3)
     assert "answer" in complaint or "nothing" in complaint
 
 
 def test_the_first_token_is_made_without_a_hub(api_servers: ApiServers, tmp_path: Path) -> None:
     api = api_servers.get("sqlite", "token")
     nobody = Commands(api.url)
-    assert "API token" in nobody.complaint("runs", "list")
+    assert "API token" in nobody.complaint("runs", "list", status=4)
     nobody.environment["XPROF_HUB_DATABASE_URL"] = api.settings.database_url
     (secret,) = nobody.lines("tokens", "create", "first", "--local", "--role", "admin")
     assert secret.startswith("xpa_")
@@ -226,14 +232,16 @@ def test_the_first_token_is_made_without_a_hub(api_servers: ApiServers, tmp_path
     (second,) = admin.lines("tokens", "create", "job", "--role", "viewer", "--expires", "1d")
     job = Commands(api.url, second)
     assert len(job.lines("runs", "list")) == 1
-    assert "runs.write" in job.complaint("runs", "create", "r")
+    assert "runs.write" in job.complaint("runs", "create", "r", status=4)
     entries = json.loads("\n".join(admin.lines("tokens", "list", "--json")))
     assert [(entry["displayName"], entry["role"]) for entry in entries] == [
         ("job", "viewer"),
         ("first", "admin"),
     ]
-    admin.lines("tokens", "revoke", entries[0]["uid"])
-    assert "API token" in job.complaint("runs", "list")
+    revoked = admin.run("tokens", "revoke", entries[0]["uid"])
+    assert (revoked.exit_code, revoked.stdout) == (0, "")
+    assert f"{entries[0]['uid']} (job)" in revoked.stderr
+    assert "API token" in job.complaint("runs", "list", status=4)
     assert "revoked" in admin.lines("tokens", "list")[1]
 
 

@@ -1,0 +1,75 @@
+"""The client of one hub: its resources, each a room of its own, over one connection."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote
+
+from server.client.links import Links
+from server.client.runs import Runs
+from server.client.sessions import Sessions
+from server.client.tokens import Tokens
+from server.client.transport import Transport
+from server.schemas.callers import Caller
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+"""Where `xprof-hub serve` listens unless told otherwise."""
+
+
+class HubClient:
+    """Talks to one XProf Hub. Use it as a context manager, or call `close`.
+
+    Every method raises `HubError`. Ids are plain text, and lists are iterators that fetch page after page.
+
+        with HubClient("https://hub.example", token) as hub:
+            for run in hub.runs.list('runSet = "llama"'):
+                print(run.display_name)
+
+    Attributes:
+        runs: runs.
+        sessions: their sessions.
+        links: share links.
+        tokens: API tokens.
+    """
+
+    def __init__(self, url: str = DEFAULT_URL, token: str = "") -> None:
+        """Opens no connection yet.
+
+        Args:
+            url: the hub's address, with its path prefix if it has one.
+            token: API token, empty for a hub with `XPROF_HUB_AUTH=dev`.
+        """
+        self.transport = Transport(url, token)
+        self.runs = Runs(self.transport)
+        self.sessions = Sessions(self.transport)
+        self.links = Links(self.transport)
+        self.tokens = Tokens(self.transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self.transport.close()
+
+    @property
+    def url(self) -> str:
+        """The hub's address, without trailing slash."""
+        return self.transport.url
+
+    def caller(self) -> Caller:
+        """Who this client is to the hub."""
+        return self.transport.get("/caller", Caller)
+
+    def run_page(self, run: str) -> str:
+        """Address of the page that shows a run to people who are signed in."""
+        return f"{self.url}/runs/{quote(run, safe='')}"
