@@ -46,7 +46,7 @@ class GcsWriter:
     """A `FileWriter` below `gs://bucket/prefix`, which has no slash at its end."""
 
     def __init__(self, client: storage.Client, root: str) -> None:
-        self._root = root
+        self.root = root
         self._name = parse_gcs(root).bucket
         self._bucket = client.bucket(self._name)
 
@@ -147,7 +147,7 @@ class GcsWriter:
         Raises:
             LoaderError: the errors of writing.
         """
-        prefix = f"{parse_gcs(require_below(self._root, folder)).name}/"
+        prefix = f"{parse_gcs(require_below(self.root, folder)).name}/"
         folders: dict[str, list[StoredFile]] = defaultdict(list)
         with _writing(self._name):
             for blob in self._bucket.list_blobs(prefix=prefix, timeout=_TIMEOUT_SECONDS):
@@ -161,11 +161,11 @@ class GcsWriter:
         return sum(self.remove(file) for file in idle)
 
     def _blob(self, location: str) -> storage.Blob:
-        return self._bucket.blob(parse_gcs(require_below(self._root, location)).name)
+        return self._bucket.blob(parse_gcs(require_below(self.root, location)).name)
 
     def _source(self, file: StoredFile) -> storage.Blob:
         """One generation of an object."""
-        name = parse_gcs(require_below(self._root, file.location)).name
+        name = parse_gcs(require_below(self.root, file.location)).name
         return self._bucket.blob(name, generation=int(file.generation))
 
     def _stored(self, blob: storage.Blob) -> StoredFile:

@@ -40,7 +40,7 @@ class LocalWriter:
 
     def __init__(self, root: str) -> None:
         Path(root).mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._root = root
+        self.root = root
         self._files = LocalStorage()
 
     def begin(self, location: str) -> LocalDraft:
@@ -49,7 +49,7 @@ class LocalWriter:
         Raises:
             LoaderError: PERMISSION_DENIED, STORAGE_FULL or STORAGE_UNAVAILABLE.
         """
-        path = Path(require_below(self._root, location))
+        path = Path(require_below(self.root, location))
         with _writing():
             return LocalDraft(path)
 
@@ -76,7 +76,7 @@ class LocalWriter:
         Raises:
             LoaderError: SOURCE_CHANGED or STORAGE_UNAVAILABLE.
         """
-        path = Path(require_below(self._root, file.location))
+        path = Path(require_below(self.root, file.location))
         try:
             with path.open("rb") as source:
                 if self._now(file.location) != file:
@@ -93,8 +93,8 @@ class LocalWriter:
             AlreadyThereError: what is there is not what was expected.
             LoaderError: PERMISSION_DENIED, STORAGE_FULL or STORAGE_UNAVAILABLE.
         """
-        target = Path(require_below(self._root, location))
-        source = require_below(self._root, draft.location)
+        target = Path(require_below(self.root, location))
+        source = require_below(self.root, draft.location)
         with _writing():
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with _locked(target.parent):
@@ -108,6 +108,8 @@ class LocalWriter:
                     Path(source).replace(target)
                 _flush_folder(target.parent)
                 placed = self._now(location)
+            with suppress(OSError):  # other files are in it
+                Path(source).parent.rmdir()
         if placed is None:
             raise AlreadyThereError  # removed by a person's hand in this moment
         return placed
@@ -118,7 +120,7 @@ class LocalWriter:
         Raises:
             LoaderError: PERMISSION_DENIED or STORAGE_UNAVAILABLE.
         """
-        path = Path(require_below(self._root, file.location))
+        path = Path(require_below(self.root, file.location))
         with _writing():
             try:
                 with _locked(path.parent):
@@ -138,7 +140,7 @@ class LocalWriter:
         Raises:
             LoaderError: PERMISSION_DENIED or STORAGE_UNAVAILABLE.
         """
-        parent = Path(require_below(self._root, folder))
+        parent = Path(require_below(self.root, folder))
         removed = 0
         with _writing():
             if not parent.is_dir():

@@ -47,6 +47,10 @@ class Draft(Protocol):
 class FileWriter(Protocol):
     """Writes below one root. All calls block; locations outside the root are refused."""
 
+    @property
+    def root(self) -> str:
+        """The root, without a slash at its end; a directory with its links resolved."""
+
     def begin(self, location: str) -> Draft:
         """Begins a file; folders are made as needed.
 
