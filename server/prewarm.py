@@ -90,7 +90,9 @@ def first_requests(files: SessionFiles) -> list[ToolRequest]:
 def shown_state(session: ProfilerSession, now: datetime) -> PrewarmState:
     """The state as people see it: one that has been under way for too long has lost its front end."""
     state = PrewarmState(session.prewarm)
-    is_lost = state in UNDER_WAY and now - session.created > LONGEST
+    # One that was found begins to be converted when its hosts have stopped to change.
+    begun = max(session.created, session.seen_changed or session.created)
+    is_lost = state in UNDER_WAY and now - begun > LONGEST
     return PrewarmState.FAILED if is_lost else state
 
 

@@ -58,6 +58,7 @@ def check_start(settings: Settings, part: Part | None) -> None:
         problems += settings.problems_of_worker() if is_production else []
     else:
         problems = settings.problems_with_binding() + settings.problems_with_addresses()
+        problems += settings.problems_with_discovery()
         problems += settings.problems_in_production() if is_production else []
     folders = settings.problems_with_folders()
     problems += _problems_with_roots(settings) + (folders if is_production else [])
@@ -69,7 +70,7 @@ def check_start(settings: Settings, part: Part | None) -> None:
         problems.append(
             "XPROF_HUB_WORKERS is empty. Set it to the URLs of the workers, or leave --only out."
         )
-    if not settings.storage_roots and part is not None:
+    if not settings.readable_roots and part is not None:
         problems.append(
             "XPROF_HUB_STORAGE_ROOTS is empty, so nothing may be read. Set it to the buckets and directories "
             "with profiles, for example gs://my-bucket/profiles."
@@ -114,7 +115,8 @@ def serve(
             _run(app, listener, on_ready, _WORKER_GRACE_SECONDS, app.state.stop_waiting)
             return
         if part is None and not settings.workers:
-            settings = stack.enter_context(LocalWorker(settings)).front_settings
+            worker = LocalWorker(settings.with_local_uploads())
+            settings = stack.enter_context(worker).front_settings
         from server.app import create_app
 
         app = _build(create_app, settings)
@@ -164,7 +166,8 @@ def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI
         raise StartError(problem.message) from problem
     except OSError as problem:
         raise StartError(
-            f"XPROF_HUB_DATA_DIR or XPROF_HUB_CACHE_ROOT can't be used: {problem}"
+            "XPROF_HUB_DATA_DIR, XPROF_HUB_CACHE_ROOT or XPROF_HUB_UPLOAD_ROOT can't be used: "
+            f"{problem}"
         ) from problem
 
 

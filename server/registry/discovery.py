@@ -5,7 +5,7 @@ Each function is one transaction.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from sqlalchemy import exists, select
 from server.registry.attempts import apply_state
 from server.registry.database import Database
 from server.registry.models import RunRow, SessionRow
-from server.registry.records import RunState
+from server.registry.records import RunState, SessionState
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,12 @@ class KnownSessions:
 
     Attributes:
         ids: all ids.
-        locations: all folders and files, without a slash at the end.
+        locations: all folders and files, without a slash at the end, with the uid of their session; of the
+            session itself where a merged one has the same.
     """
 
     ids: frozenset[str]
-    locations: frozenset[str]
+    locations: Mapping[str, str]
 
 
 def find_watched_run(database: Database, uid: str) -> WatchedRun | None:
@@ -64,14 +65,31 @@ def find_runs_by_ids(database: Database, ids: Collection[str]) -> dict[str, Watc
 def known_sessions(database: Database, run_uid: str) -> KnownSessions:
     """Ids and folders of a run's sessions."""
     query = (
-        select(SessionRow.id, SessionRow.location, SessionRow.more_locations)
+        select(SessionRow.id, SessionRow.uid, SessionRow.location, SessionRow.more_locations)
         .join(RunRow, RunRow.key == SessionRow.run_key)
         .where(RunRow.uid == run_uid)
     )
     with database.reading() as session:
         rows = session.execute(query).all()
-    places = {place.rstrip("/") for _, first, more in rows for place in (first, *more)}
-    return KnownSessions(frozenset(row[0] for row in rows), frozenset(places))
+    merged_last = sorted(rows, key=lambda row: len(row.more_locations))
+    places: dict[str, str] = {}
+    for row in merged_last:
+        for place in (row.location, *row.more_locations):
+            places.setdefault(place.rstrip("/"), row.uid)
+    return KnownSessions(frozenset(row.id for row in rows), places)
+
+
+def open_sessions_of(database: Database, run_uid: str, most: int) -> tuple[str, ...]:
+    """Identities of a run's newest sessions whose hosts may still come."""
+    query = (
+        select(SessionRow.uid)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(RunRow.uid == run_uid, SessionRow.state == SessionState.OPEN.value)
+        .order_by(SessionRow.created.desc(), SessionRow.key.desc())
+        .limit(most)
+    )
+    with database.reading() as session:
+        return tuple(session.scalars(query))
 
 
 def reopen_lost(database: Database, now: datetime) -> tuple[str, ...]:

@@ -69,8 +69,12 @@ class Look:
 
 def add_looks(database: Database, looks: Sequence[Look]) -> int:
     """Adds those that are not there yet; how many were added."""
+    there = select(LookRow.kind, LookRow.subject).where(
+        LookRow.subject.in_([look.subject for look in looks])
+    )
     with database.writing() as session:
-        return sum(_add(session, look) for look in looks)
+        known = {(kind, subject) for kind, subject in session.execute(there)}
+        return sum(_add(session, look) for look in looks if (look.kind, look.subject) not in known)
 
 
 def enlist_runs_and_sessions(database: Database, now: datetime) -> int:
@@ -174,8 +178,6 @@ def _of(kind: LookKind, subject: str) -> Select[LookRow]:
 
 
 def _add(session: Session, look: Look) -> bool:
-    if session.scalar(_of(look.kind, look.subject)) is not None:
-        return False
     try:
         with session.begin_nested():
             session.add(
