@@ -25,6 +25,7 @@ class Action(StrEnum):
     LINKS_LIST = "links.list"
     LINKS_REVOKE = "links.revoke"
     TOKENS_MANAGE = "tokens.manage"
+    OPERATIONS_READ = "operations.read"
     CALLER_READ = "caller.read"
     """Learn who one is here."""
 
@@ -41,6 +42,7 @@ class _Rule:
 _RUNS = frozenset({"machineLearningRuns"})
 _LINKS = frozenset({"machineLearningRuns", "shareLinks"})
 _TOKENS = frozenset({"apiTokens"})
+_OPERATIONS = frozenset({"operations"})
 _CALLER = frozenset({"caller"})
 
 _RANK: Mapping[Role, int] = MappingProxyType({Role.VIEWER: 1, Role.EDITOR: 2, Role.ADMIN: 3})
@@ -58,6 +60,7 @@ _RULES: Mapping[Action, _Rule] = MappingProxyType(
         Action.LINKS_LIST: _Rule(Role.EDITOR, _LINKS),
         Action.LINKS_REVOKE: _Rule(Role.EDITOR, _LINKS),
         Action.TOKENS_MANAGE: _Rule(Role.ADMIN, _TOKENS),
+        Action.OPERATIONS_READ: _Rule(Role.VIEWER, _OPERATIONS),
         Action.CALLER_READ: _Rule(Role.VIEWER, _CALLER, is_for_jobs=True),
     }
 )

@@ -21,7 +21,7 @@ from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
 from server.errors import ApiError
 from server.job_path import token_of_path
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
-from server.names import link_name, run_name, session_name, token_name
+from server.names import link_name, operation_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
 from server.schemas import ErrorResponse
 from server.services import Services, get_services
@@ -148,7 +148,7 @@ class StreamedRoute(ApiRoute):
     streams_body = True
 
 
-def api_router(prefix: str, tag: str) -> APIRouter:
+def api_router(prefix: str, tag: str, route_class: type[ApiRoute] = ApiRoute) -> APIRouter:
     """A router whose routes are guarded, and described with the errors that each may answer."""
     errors: dict[int | str, dict[str, Any]] = {
         401: {"model": ErrorResponse, "description": "No working API token."},
@@ -159,7 +159,7 @@ def api_router(prefix: str, tag: str) -> APIRouter:
             "description": "Failed; Retry-After says when to try again.",
         },
     }
-    return APIRouter(prefix=prefix, tags=[tag], route_class=ApiRoute, responses=errors)
+    return APIRouter(prefix=prefix, tags=[tag], route_class=route_class, responses=errors)
 
 
 class LimitedRequest(Request):
@@ -196,7 +196,10 @@ def _resource(request: Request) -> str:
         return link_name(values["link"])
     if "token" in values:
         return token_name(values["token"])
-    return str(request.url.path).rpartition("/v1/")[2]
+    if "operation" in values:
+        return operation_name(values["operation"])
+    # What follows a colon is a method of the collection (AIP-136).
+    return str(request.url.path).rpartition("/v1/")[2].partition(":")[0]
 
 
 def _netloc(url: str) -> str | None:

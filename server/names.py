@@ -31,6 +31,11 @@ def token_name(token: str) -> str:
     return f"apiTokens/{token}"
 
 
+def operation_name(operation: str) -> str:
+    """Resource name of an operation."""
+    return f"operations/{operation}"
+
+
 def check_id(text: str) -> str:
     """The text, if it can be the id of a run or session.
 

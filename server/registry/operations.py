@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, delete, select
 
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
@@ -38,15 +38,13 @@ def add_operation(
     return _record(row)
 
 
-def get_operation(database: Database, parent: str, operation_id: str) -> Operation:
-    """The operation of this id below a parent.
+def get_operation(database: Database, parent: str | None, operation_id: str) -> Operation:
+    """The operation of this id below a parent, or below any (None).
 
     Raises:
         RegistryError: NOT_FOUND.
     """
-    query = select(OperationRow).where(
-        OperationRow.id == operation_id, OperationRow.parent == parent
-    )
+    query = _below(parent).where(OperationRow.id == operation_id)
     with database.reading() as session:
         row = session.scalar(query)
         if row is None:
@@ -54,9 +52,11 @@ def get_operation(database: Database, parent: str, operation_id: str) -> Operati
         return _record(row)
 
 
-def list_operations(database: Database, parent: str, request: PageRequest) -> Page[Operation]:
-    """A page of a parent's operations; they are sorted by `created` only."""
-    query = select(OperationRow).where(OperationRow.parent == parent)
+def list_operations(
+    database: Database, parent: str | None, request: PageRequest
+) -> Page[Operation]:
+    """A page of a parent's operations, or of all (None); they are sorted by `created` only."""
+    query = _below(parent)
     with database.reading() as session:
         rows, position = fetch_page(session, query, OperationRow.created, OperationRow.key, request)
         return Page(tuple(_record(row) for row in rows), position)
@@ -85,6 +85,11 @@ def remove_old_operations(database: Database, before: datetime) -> int:
             delete(OperationRow).where(OperationRow.created < before).returning(OperationRow.key)
         )
         return len(removed.all())
+
+
+def _below(parent: str | None) -> Select[OperationRow]:
+    query = select(OperationRow)
+    return query if parent is None else query.where(OperationRow.parent == parent)
 
 
 def _not_found(operation_id: str) -> RegistryError:

@@ -18,6 +18,7 @@ from server.schemas.base import (
     State,
 )
 from server.schemas.errors import Error, ErrorResponse
+from server.schemas.operations import Operation, OperationList
 from server.schemas.runs import Attempt, Run, RunList, RunListParameters
 from server.schemas.sessions import Session, SessionHost, SessionList, SessionListParameters
 from server.schemas.tokens import ApiToken, ApiTokenList, CreatedToken, Lifetime, NewToken
@@ -39,6 +40,8 @@ __all__ = [
     "Line",
     "ListParameters",
     "NewToken",
+    "Operation",
+    "OperationList",
     "Prose",
     "ResourceId",
     "Run",

@@ -38,6 +38,8 @@ CALLS = {
     ("GET", "/apiTokens"): "admin",
     ("GET", "/apiTokens/x"): "admin",
     ("DELETE", "/apiTokens/x"): "admin",
+    ("GET", "/operations"): "viewer",
+    ("GET", "/operations/x"): "viewer",
     ("GET", "/caller"): "anybody",
 }
 MAY = {
@@ -74,7 +76,8 @@ def test_every_route_of_the_api_is_in_the_table(api: Api) -> None:
             + path.replace("Runs/r", "Runs/{run}")
             .replace("Sessions/s", "Sessions/{session}")
             .replace("shareLinks/x", "shareLinks/{link}")
-            .replace("apiTokens/x", "apiTokens/{token}"),
+            .replace("apiTokens/x", "apiTokens/{token}")
+            .replace("operations/x", "operations/{operation}"),
         )
         for method, path in CALLS
     }

@@ -10,7 +10,9 @@ from fastapi import FastAPI
 from loader.errors import ErrorCode
 from server.error_table import status_of
 from server.routes import (
+    callers,
     links,
+    operations,
     runs,
     session_health,
     session_merges,
@@ -31,7 +33,9 @@ def test_every_operation_is_listed() -> None:
         session_merges,
         session_prewarm,
         links,
+        operations,
         tokens,
+        callers,
     ):
         app.include_router(module.router)
     real = {

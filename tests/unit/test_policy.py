@@ -18,10 +18,16 @@ RESOURCES = {
     Action.LINKS_LIST: "shareLinks",
     Action.LINKS_REVOKE: "shareLinks/l",
     Action.TOKENS_MANAGE: "apiTokens",
+    Action.OPERATIONS_READ: "operations/o",
     Action.CALLER_READ: "caller",
 }
 INGEST = {Action.RUNS_REGISTER, Action.SESSIONS_REGISTER, Action.CALLER_READ}
-VIEWER = {Action.RUNS_READ, Action.SESSIONS_READ, Action.CALLER_READ}
+VIEWER = {
+    Action.RUNS_READ,
+    Action.SESSIONS_READ,
+    Action.OPERATIONS_READ,
+    Action.CALLER_READ,
+}
 EDITOR = VIEWER | {
     Action.RUNS_WRITE,
     Action.RUNS_REGISTER,
