@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import signal
-import sys
 import time
 
 from google_cloud_mldiagnostics import machinelearning_run
@@ -68,4 +67,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
