@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from loader.errors import LoaderError
 from loader.storage.address import is_gcs, parse_gcs
 from server.errors import ApiError, invalid_field
+from server.ingest.registration import MayRead, storage_warnings
 from server.masks import Document, Mask, changed_document
 from server.names import run_name, to_camel
 from server.registry import records, runs
@@ -85,10 +86,19 @@ def run_resources(database: Database, found: Sequence[records.Run]) -> list[Run]
     ]
 
 
-def run_changes(old: records.Run | None, body: Run, mask: Mask) -> runs.RunChanges:
+def run_changes(
+    old: records.Run | None, body: Run, mask: Mask, may_read: MayRead
+) -> runs.RunChanges:
     """What a body changes in a run; for one that is not there yet, what it sets.
 
-    What the mask names and the body lacks becomes empty.
+    What the mask names and the body lacks becomes empty. A storage root that this hub may not read is
+    kept, with a warning that says what to set.
+
+    Args:
+        old: the run as it is.
+        body: what was sent.
+        mask: what of it counts.
+        may_read: whether a location lies below the storage roots.
 
     Raises:
         ApiError: naming the field that would become what it may not be.
@@ -97,6 +107,7 @@ def run_changes(old: records.Run | None, body: Run, mask: Mask) -> runs.RunChang
     # Google's SDK tells how its job ended inside `workload`; a run has one state.
     told = workload.pop("state", None) if workload is not None else None
     state = body.state if mask.covers("state") and body.state is not None else _told_state(told)
+    root = _storage_root(body.storage_root) if mask.covers("storage_root") else None
     return runs.RunChanges(
         display_name=body.display_name if mask.covers("display_name") else None,
         labels=_labels(old.labels if old else {}, body, mask),
@@ -105,7 +116,8 @@ def run_changes(old: records.Run | None, body: Run, mask: Mask) -> runs.RunChang
         artifacts=_document("artifacts", old.artifacts if old else {}, body.artifacts, mask),
         tools=list(body.tools) if mask.covers("tools") else None,
         workload=workload,
-        storage_root=_storage_root(body.storage_root) if mask.covers("storage_root") else None,
+        storage_root=root,
+        warnings=None if root is None else _warnings(old, root, may_read),
         state=state,
     )
 
@@ -160,6 +172,13 @@ def _storage_root(text: str) -> str:
     except LoaderError as error:
         raise _no_address() from error
     return text.rstrip("/") if text.strip("/") else text
+
+
+def _warnings(old: records.Run | None, root: str, may_read: MayRead) -> list[str]:
+    """The run's warnings with those about its storage root instead of the old one."""
+    outdated = storage_warnings(old.storage_root, may_read) if old else []
+    kept = [warning for warning in (old.warnings if old else ()) if warning not in outdated]
+    return [*kept, *storage_warnings(root, may_read)]
 
 
 def _no_address() -> ApiError:

@@ -19,13 +19,12 @@ from server.filters import read_filter
 from server.masks import read_mask
 from server.names import run_name
 from server.registry import records, runs
-from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.requests import RepeatableRequest
 from server.repeated import RepeatableParameters, make_once, repeatable
 from server.run_resources import RUN_DOCUMENTS, RUN_FIELDS, run_changes, run_resources
 from server.schemas import ApiModel, EmptyAnswer, ResourceId, Run, RunList, RunListParameters
-from server.services import ServicesDependency
+from server.services import Services, ServicesDependency
 
 router = api_router("/v1/machineLearningRuns", "runs")
 
@@ -83,7 +82,7 @@ def create_run(
     repeat = repeatable(principal, parameters.request_id, "machineLearningRuns", body, wanted)
 
     def make() -> records.Run:
-        return _create(database, wanted or str(uuid4()), body, principal, repeat)
+        return _create(services, wanted or str(uuid4()), body, principal, repeat)
 
     made = make_once(database, repeat, make, lambda run: runs.get_run(database, run))
     return run_resources(database, [made])[0]
@@ -143,12 +142,12 @@ def update_run(
         sent=body.model_fields_set,
     )
     etag = expected_etag(body.etag, if_match)
-    database = services.database
+    database, may_read = services.database, services.settings.may_read
 
     def change() -> records.Run:
         now = datetime.now(UTC)
         return runs.change_run(
-            database, run, lambda old: run_changes(old, body, mask), etag=etag, now=now
+            database, run, lambda old: run_changes(old, body, mask, may_read), etag=etag, now=now
         )
 
     try:
@@ -157,7 +156,7 @@ def update_run(
         is_missing = error.problem is RegistryProblem.NOT_FOUND
         if not (parameters.allow_missing and is_missing and etag is None):
             raise
-        changed = _create_or(change, database, run, body, principal)
+        changed = _create_or(change, services, run, body, principal)
     return run_resources(database, [changed])[0]
 
 
@@ -176,30 +175,30 @@ def delete_run(
 
 
 def _create(
-    database: Database,
+    services: Services,
     run_id: str,
     body: Run,
     principal: Principal,
     repeat: RepeatableRequest | None = None,
 ) -> records.Run:
     mask = read_mask("", fields=RUN_FIELDS, documents=RUN_DOCUMENTS, sent=body.model_fields_set)
-    values = run_changes(None, body, mask)
+    values = run_changes(None, body, mask, services.settings.may_read)
     now = datetime.now(UTC)
     return runs.create_run(
-        database, run_id, values, creator=principal.name, now=now, request=repeat
+        services.database, run_id, values, creator=principal.name, now=now, request=repeat
     )
 
 
 def _create_or(
     change: Callable[[], records.Run],
-    database: Database,
+    services: Services,
     run_id: str,
     body: Run,
     principal: Principal,
 ) -> records.Run:
     """Makes the run, or changes the one that somebody else made in this moment."""
     try:
-        return _create(database, run_id, body, principal)
+        return _create(services, run_id, body, principal)
     except RegistryError as error:
         if error.problem is not RegistryProblem.ALREADY_EXISTS:
             raise

@@ -26,7 +26,7 @@ def test_a_run_says_what_its_job_told(api: Api) -> None:
     }
     run = create_run(api, "r", **told).json()
     assert {name: run[name] for name in told} == told
-    assert (run["state"], run["attempts"], run["warnings"]) == ("ACTIVE", [], [])
+    assert (run["state"], run["attempts"]) == ("ACTIVE", [])
     assert run["sessionCount"] == 0
     assert run["lastSeenTime"] == run["createTime"]
     assert "endTime" not in run
@@ -183,3 +183,14 @@ def test_a_storage_root_ends_without_a_slash(api: Api) -> None:
     assert (
         create_run(api, "r", storageRoot="gs://bucket/a/").json()["storageRoot"] == "gs://bucket/a"
     )
+
+
+def test_a_storage_root_that_can_not_be_read_is_kept_with_a_warning(api: Api) -> None:
+    readable = f"{api.settings.storage_roots[0]}/runs"
+    run = create_run(api, "r", storageRoot="gs://elsewhere/runs").json()
+    assert run["storageRoot"] == "gs://elsewhere/runs"
+    (warning,) = run["warnings"]
+    assert "gs://elsewhere/runs" in warning
+    assert "XPROF_HUB_STORAGE_ROOTS" in warning
+    mended = patch(api, "storageRoot", storageRoot=readable).json()
+    assert (mended["storageRoot"], mended["warnings"]) == (readable, [])
