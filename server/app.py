@@ -23,8 +23,10 @@ from loader.storage.roots import open_storage
 from server import pages
 from server.content_host import ContentHost
 from server.deferred import Deferred
+from server.discovery.service import build_discovery
 from server.errors import install_error_handlers
 from server.grants import LinkEndedError
+from server.job_path import JobPath
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import (
@@ -41,22 +43,37 @@ from server.routes import (
     assets as asset_routes,
 )
 from server.routes import (
+    callers,
+    discovery,
+    ingest,
     link_entry,
     links,
+    managed_children,
+    managed_operations,
+    managed_runs,
+    managed_sessions,
+    notifications,
+    run_pages,
+    operations,
     runs,
     session_health,
     session_merges,
     session_prewarm,
     sessions,
+    sign_in,
     tokens,
+    uploads,
     xprof,
     xprof_progress,
 )
 from server.services import Services, Threads
 from server.settings import Settings
+from server.signed_in import open_sign_ins
+from server.turned_away import install_turned_away
 from server.ui.assets import load_assets
 from server.ui.policies import Policies
 from server.ui.xprof_files import find_xprof_static
+from server.uploads.opening import open_uploads
 from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import worker_credential
 from server.workers import Workers
@@ -100,22 +117,27 @@ def build_services(settings: Settings) -> Services:
     workers = connect_workers(settings, metrics)
     results, progress = open_shared(settings)
     rules = PrewarmRules(settings.prewarm, settings.prewarm_bytes)
+    storage = open_storage(settings.readable_roots)
     version = engine_version(settings.engine)
     assets = load_assets(find_xprof_static(), settings.resolved_asset_cache, settings.path_prefix)
+    prewarmer = Prewarmer(database, results, workers, version, rules, metrics.record_prewarm)
     return Services(
         settings=settings,
         engine_version=version,
         database=database,
-        storage=open_storage(settings.storage_roots),
+        storage=storage,
         listings=RecentListings(),
         results=results,
         progress=progress,
         workers=workers,
         deferred=Deferred(),
-        prewarmer=Prewarmer(database, results, workers, version, rules, metrics.record_prewarm),
+        prewarmer=prewarmer,
+        discovery=build_discovery(settings, database, storage, prewarmer, metrics.discovery),
+        uploads=open_uploads(settings, database, storage, prewarmer),
         metrics=metrics,
         assets=assets,
-        policies=Policies(settings.frame_ancestors),
+        policies=Policies(settings.frame_ancestors, settings.content_url),
+        sign_ins=open_sign_ins(settings),
         threads=Threads(
             storage=anyio.CapacityLimiter(_STORAGE_THREADS),
             cache=anyio.CapacityLimiter(_CACHE_THREADS),
@@ -129,7 +151,14 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        if services.uploads is not None:
+            services.uploads.start_cleaning()
+        if settings.scan_seconds:
+            services.discovery.scanner.start()
         yield
+        await services.discovery.scanner.aclose()
+        if services.uploads is not None:
+            await services.uploads.aclose()
         await services.prewarmer.aclose()
         await services.deferred.aclose()
         await services.workers.aclose()
@@ -149,8 +178,11 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.services = services
     install_error_handlers(app, security_headers(settings.is_tls))
     app.add_exception_handler(LinkEndedError, pages.on_link_ended)
+    install_turned_away(app)
     _add_operations(app, services)
     for router in (
+        ingest.router,
+        ingest.reports,
         runs.router,
         sessions.router,
         session_health.router,
@@ -158,10 +190,21 @@ def create_app(settings: Settings) -> FastAPI:
         session_prewarm.router,
         links.router,
         tokens.router,
+        operations.router,
+        uploads.router,
+        discovery.router,
+        notifications.router,
+        callers.router,
+        managed_runs.router,
+        managed_sessions.router,
+        managed_children.router,
+        managed_operations.router,
     ):
         app.include_router(router)
     app.include_router(asset_routes.router)
     app.include_router(link_entry.router)
+    app.include_router(sign_in.router)
+    app.include_router(run_pages.router)
     for router in (xprof_progress.routes, xprof.routes):
         app.include_router(xprof.at_all_places(router))
     app.include_router(pages.router)
@@ -178,6 +221,7 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
     app.add_middleware(
         Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *xprof_progress.QUIET_ROUTES)
     )
+    app.add_middleware(JobPath)
     app.add_middleware(CollapseSlashes)
     app.add_middleware(
         PathPrefix,

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from server.commands import links, pages, runs, sessions, share, signing_in, tokens
+from server.commands import discovery, links, pages, runs, sessions, share, signing_in, tokens
+from server.commands.exits import MEANINGS
 from server.settings import Settings
 
 app = typer.Typer(
@@ -19,16 +20,22 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
+    epilog="Exit status: "
+    + "; ".join(f"{int(status)} {meaning}" for status, meaning in MEANINGS.items()),
 )
-app.add_typer(runs.app, name="runs")
-app.add_typer(sessions.app, name="sessions")
-app.add_typer(links.app, name="links")
-app.add_typer(tokens.app, name="tokens")
-app.command("share", epilog=share.EXAMPLES)(share.share)
-app.command("open", epilog=pages.OPEN_EXAMPLES)(pages.open_)
-app.command("login", epilog=signing_in.LOGIN_EXAMPLES)(signing_in.login)
-app.command("logout", epilog=signing_in.LOGOUT_EXAMPLES)(signing_in.logout)
-app.command("whoami", epilog=signing_in.WHOAMI_EXAMPLES)(signing_in.whoami)
+_HUB = "Talk to a hub"
+_HERE = "Run a hub"
+app.add_typer(runs.app, name="runs", rich_help_panel=_HUB)
+app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
+app.add_typer(links.app, name="links", rich_help_panel=_HUB)
+app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
+app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
+app.command("import", epilog=discovery.IMPORT_EXAMPLES, rich_help_panel=_HUB)(discovery.import_)
+app.command("scan", epilog=discovery.SCAN_EXAMPLES, rich_help_panel=_HUB)(discovery.scan)
+app.command("open", epilog=pages.OPEN_EXAMPLES, rich_help_panel=_HUB)(pages.open_)
+app.command("login", epilog=signing_in.LOGIN_EXAMPLES, rich_help_panel=_HUB)(signing_in.login)
+app.command("logout", epilog=signing_in.LOGOUT_EXAMPLES, rich_help_panel=_HUB)(signing_in.logout)
+app.command("whoami", epilog=signing_in.WHOAMI_EXAMPLES, rich_help_panel=_HUB)(signing_in.whoami)
 
 
 def load_settings() -> Settings:
@@ -42,7 +49,7 @@ def load_settings() -> Settings:
         raise typer.Exit(2) from problem
 
 
-@app.command()
+@app.command(rich_help_panel=_HERE)
 def serve(
     only: Annotated[
         str | None, typer.Option(help="Only this part: front or worker.", metavar="front|worker")
@@ -85,7 +92,7 @@ def _announcement(part: str | None) -> Callable[[str], None] | None:
     return lambda url: typer.echo(f"{name} listens on {url}", err=True)
 
 
-@app.command()
+@app.command(rich_help_panel=_HERE)
 def demo(
     path: Annotated[
         Path | None,
@@ -104,7 +111,7 @@ def demo(
     run_demo(path, port, hosts, events, browser)
 
 
-@app.command("compress-assets")
+@app.command("compress-assets", rich_help_panel=_HERE)
 def compress_assets(
     gently: Annotated[
         bool, typer.Option(help="With the lowest priority, as beside a server.")
@@ -123,7 +130,7 @@ def compress_assets(
         raise typer.Exit(1) from problem
 
 
-@app.command()
+@app.command(rich_help_panel=_HERE)
 def doctor() -> None:
     """Say what works here and what is missing."""
     from server.doctor import print_report

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 
 from server.admission_metrics import AdmissionMetrics
 from server.conversion_metrics import ConversionMetrics
+from server.discovery_metrics import DiscoveryMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -41,6 +42,11 @@ class Metrics:
             ["outcome"],
             registry=self._registry,
         )
+        self.lost_registrations = Counter(
+            "xprof_hub_lost_registrations",
+            "Jobs that were told to go on although their registration could not be stored",
+            registry=self._registry,
+        )
         self.fast_attempts = Counter(
             "xprof_hub_fast_attempts",
             "Runs of xprof-rs by outcome: answered, or why XProf was asked instead",
@@ -53,6 +59,7 @@ class Metrics:
             ["tool", "outcome"],
             registry=self._registry,
         )
+        self.discovery = DiscoveryMetrics(self._registry)
         self.admission = AdmissionMetrics(self._registry)
         self.conversions = ConversionMetrics(self._registry)
 

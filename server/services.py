@@ -12,13 +12,16 @@ from loader.progress import ProgressBoard
 from loader.results import ResultStore
 from loader.storage.base import Storage
 from server.deferred import Deferred
+from server.discovery.service import Discovery
 from server.metrics import Metrics
 from server.prewarm import Prewarmer
 from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.settings import Settings
+from server.sign_ins import SignIns
 from server.ui.assets import Assets
 from server.ui.policies import Policies
+from server.uploads.service import Uploads
 from server.workers import Workers
 
 
@@ -36,6 +39,7 @@ class Services:
 
     Attributes:
         engine_version: names the workers' engine in every answer's key.
+        uploads: takes them in, or None when there is no place for them.
     """
 
     settings: Settings
@@ -48,9 +52,12 @@ class Services:
     workers: Workers
     deferred: Deferred
     prewarmer: Prewarmer
+    discovery: Discovery
+    uploads: Uploads | None
     metrics: Metrics
     assets: Assets
     policies: Policies
+    sign_ins: SignIns
     threads: Threads
 
 

@@ -98,6 +98,10 @@ class Settings(BaseSettings):
     storage_roots: CommaSeparated = ()
     cache_root: FolderOrBucket = ""
     """Where artifacts lie, `gs://bucket/prefix` or a directory. Empty: `artifacts` in `data_dir`."""
+    upload_root: FolderOrBucket = ""
+    """Where uploaded profiles lie, `gs://bucket/prefix` or a directory that all front ends and workers share;
+    they may read it like a storage root. Empty: `uploads` in `data_dir` where `serve` starts both parts, else
+    no uploads are taken."""
     asset_cache: FolderOrBucket = ""
     """Where `xprof-hub compress-assets` leaves small static files. Empty: beside the installed packages if
     there is such a directory, else `assets` in `data_dir`."""
@@ -116,6 +120,8 @@ class Settings(BaseSettings):
 
     link_days: float = Field(default=30.0, gt=0)
     """Days until a new share link expires, unless its maker says otherwise."""
+    sign_in_hours: float = Field(default=168.0, gt=0, le=8760)
+    """Hours until somebody who has signed in with a token in a browser has to do so again."""
     result_ttl_seconds: int = Field(default=7 * 24 * 3600, gt=0)
     error_ttl_seconds: int = Field(default=30, gt=0)
     """How long a failure that lies in the profile itself is remembered."""
@@ -137,6 +143,20 @@ class Settings(BaseSettings):
     """Whether attaching a session converts what its first page needs."""
     prewarm_bytes: int = Field(default=2 << 30, ge=0)
     """Largest session that is converted in advance."""
+    scan_roots: CommaSeparated = ()
+    """Folders of runs' folders where sessions are looked for, in `storage_roots`."""
+    scan_seconds: float = Field(default=60.0, ge=0)
+    """How long a new folder may stay unseen; 0: nothing is looked for."""
+    auto_register: bool = False
+    """Whether a folder in `scan_roots` that has sessions and is no run becomes one."""
+    run_silence_hours: float = Field(default=72.0, gt=0)
+    """After so long without a word of its job and a new session, an active run is closed as lost."""
+    pubsub_audience: str = ""
+    """Audience of the push subscription for the buckets' notifications; empty: none are taken."""
+    pubsub_account: str = ""
+    """E-mail of the service account whose tokens that subscription sends."""
+    pubsub_keys_url: str = "https://www.googleapis.com/oauth2/v1/certs"
+    """Where the keys are published that these tokens are signed with."""
     most_planes: int = Field(default=4096, gt=0)
     most_device_planes: int = Field(default=256, gt=0)
     """XProf starts a thread for each."""
@@ -145,6 +165,8 @@ class Settings(BaseSettings):
     longest_name_bytes: int = Field(default=16 << 10, gt=0)
     """XProf's search index takes quadratic time in the length of a name."""
     most_modules: int = Field(default=50_000, gt=0)
+    upload_bytes: int = Field(default=4 << 30, gt=0)
+    """Most bytes of one host's uploaded profile."""
     unpacked_bytes: int = Field(default=2 << 30, gt=0)
     """What a gzip-compressed profile may become."""
     request_seconds: float = Field(default=900.0, gt=0)
@@ -172,6 +194,21 @@ class Settings(BaseSettings):
             return Path(self.asset_cache)
         installed = INSTALLED_ASSETS
         return installed if installed.is_dir() else self.data_dir / "assets"
+
+    @property
+    def readable_roots(self) -> tuple[str, ...]:
+        """Where profiles may be read: the storage roots, and where uploads lie."""
+        uploads = (self.upload_root,) if self.upload_root else ()
+        return (*self.storage_roots, *uploads)
+
+    def with_local_uploads(self) -> Settings:
+        """These settings for a front end and its worker on one disk, which can hold the uploads.
+
+        In production it can't: other front ends would not see them.
+        """
+        if self.upload_root or self.environment == "production":
+            return self
+        return self.model_copy(update={"upload_root": str(self.data_dir / "uploads")})
 
     @property
     def resolved_cache_root(self) -> str:
@@ -218,11 +255,18 @@ class Settings(BaseSettings):
 
     def advice_for_production(self) -> list[str]:
         """What may stay as it is, but had better change before strangers come."""
+        advice = []
+        if self.upload_root and not self.upload_root.startswith(GCS_SCHEME):
+            advice.append(
+                f"XPROF_HUB_UPLOAD_ROOT ({self.upload_root}) is a directory. Every front end and worker has "
+                "to see the same one, and it has to be backed up; with a gs:// address both is so."
+            )
         if self.content_url:
-            return []
+            return advice
         return [
+            *advice,
             "XPROF_HUB_CONTENT_URL is not set, so profiles, which hold text by anybody, are shown on the "
-            "same host as the API. Set it to a second name of this service, best of another domain."
+            "same host as the API. Set it to a second name of this service, best of another domain.",
         ]
 
     def problems_of_worker(self) -> list[str]:
@@ -237,6 +281,25 @@ class Settings(BaseSettings):
                 f"{self.host}. Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
             ]
         return []
+
+    def may_read(self, location: str) -> bool:
+        """Whether a location lies below a storage root; looks at no file but for links in a path."""
+        return any(_covers(root, location) for root in self.storage_roots)
+
+    def problems_with_discovery(self) -> list[str]:
+        """Why sessions can't be looked for as it is set; empty when they can."""
+        problems = [
+            f"XPROF_HUB_SCAN_ROOTS: {root} does not lie in a storage root, so it may not be read. Add it to "
+            "XPROF_HUB_STORAGE_ROOTS."
+            for root in self.scan_roots
+            if not self.may_read(root)
+        ]
+        if self.pubsub_audience and not self.pubsub_account:
+            problems.append(
+                "XPROF_HUB_PUBSUB_ACCOUNT is not set, so anybody with a Google account could send "
+                "notifications. Set it to the e-mail of the push subscription's service account."
+            )
+        return problems
 
     def problems_with_worker_binding(self) -> list[str]:
         """Why this must not be a worker on its address: who knows the secret may read all storage roots."""
@@ -256,7 +319,7 @@ class Settings(BaseSettings):
             "Choose another place, or a narrower storage root."
             for name, folder in ours.items()
             if folder
-            for root in self.storage_roots
+            for root in self.readable_roots
             if _covers(root, folder)
         ]
 

@@ -6,11 +6,13 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
+from server.client.discovery import Discovery
 from server.client.links import Links
 from server.client.runs import Runs
 from server.client.sessions import Sessions
 from server.client.tokens import Tokens
 from server.client.transport import Transport
+from server.client.uploads import Uploads
 from server.schemas.callers import Caller
 
 DEFAULT_URL = "http://127.0.0.1:8080"
@@ -28,9 +30,11 @@ class HubClient:
 
     Attributes:
         runs: runs.
+        discovery: taking folders in, and looking for sessions.
         sessions: their sessions.
         links: share links.
         tokens: API tokens.
+        uploads: hosts' profiles on their way to the hub.
     """
 
     def __init__(self, url: str = DEFAULT_URL, token: str = "") -> None:
@@ -42,9 +46,11 @@ class HubClient:
         """
         self.transport = Transport(url, token)
         self.runs = Runs(self.transport)
+        self.discovery = Discovery(self.transport)
         self.sessions = Sessions(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)
+        self.uploads = Uploads(self.transport)
 
     def __enter__(self) -> Self:
         return self

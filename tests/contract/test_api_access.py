@@ -21,6 +21,8 @@ CALLS = {
     ("PATCH", "/machineLearningRuns"): "job or editor",
     ("POST", "/machineLearningRuns"): "job or editor",
     ("PATCH", "/machineLearningRuns/r"): "editor",
+    ("POST", "/machineLearningRuns:import"): "editor",
+    ("POST", "/machineLearningRuns/r:scan"): "editor",
     ("DELETE", "/machineLearningRuns/r"): "editor",
     ("POST", "/machineLearningRuns/r/profilerSessions"): "job or editor",
     ("POST", "/machineLearningRuns/r/profilerSessions:merge"): "editor",

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from loader.errors import ErrorCode
 from server.error_table import status_of
 from server.routes import (
+    discovery,
     callers,
     links,
     operations,
@@ -28,6 +29,7 @@ def test_every_operation_is_listed() -> None:
     app = FastAPI()
     for module in (
         runs,
+        discovery,
         sessions,
         session_health,
         session_merges,

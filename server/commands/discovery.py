@@ -1,0 +1,127 @@
+"""`xprof-hub import` and `scan`: have the hub take a folder of profiles in, or look for sessions now."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from loader.storage.address import is_gcs
+from server.commands.console import (
+    JsonLinesOption,
+    JsonOption,
+    RunArgument,
+    TokenOption,
+    UrlOption,
+    connected,
+    examples,
+    last_part,
+    print_json,
+    print_list,
+    say,
+)
+from server.commands.progress import progress_bar
+from server.schemas.discovery import ImportedRun
+
+IMPORT_EXAMPLES = examples(
+    "xprof-hub import gs://my-bucket/experiments --dry-run",
+    "xprof-hub import gs://my-bucket/experiments",
+    "xprof-hub import /data/logs/llama-8b",
+)
+SCAN_EXAMPLES = examples("xprof-hub scan llama-8b")
+_MOST_ROWS = 50
+
+
+def import_(
+    location: Annotated[
+        str,
+        typer.Argument(
+            help="Folder whose folders are runs' folders, or one run's own: gs:// or a directory of the hub."
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would become a run; change nothing.")
+    ] = False,
+    after: Annotated[
+        str, typer.Option("--after", metavar="POSITION", help="Where an import was broken off.")
+    ] = "",
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+    as_lines: JsonLinesOption = False,
+) -> None:
+    """Make runs of all folders below that hold profiles; nothing is copied, and twice does no harm."""
+    location = location if is_gcs(location) else str(Path(location).absolute())
+    walk = _Walk(after)
+    with connected(url, token) as client:
+        try:
+            with progress_bar("looking") as advance:
+                pages = client.discovery.import_pages(location, is_dry=dry_run, after=after)
+                for page in pages:
+                    walk.add(page.runs, page.looked_into, page.next_page_token)
+                    advance(walk.summary(is_dry=dry_run), walk.looked, 0)
+        except BaseException:
+            _say_how_to_go_on(location, walk.position)
+            raise
+    rows = walk.runs if as_json or as_lines else walk.runs[:_MOST_ROWS]
+    if rows:
+        print_list(rows, as_json, ("RUN", "STATE", "SESSIONS", "NEW"), _row, as_lines=as_lines)
+    elif as_json:
+        print_json([])
+    if len(rows) < len(walk.runs):
+        say(f"... and {len(walk.runs) - len(rows)} more runs")
+    say(walk.summary(is_dry=dry_run))
+
+
+def scan(
+    run: RunArgument,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Look for new sessions in a run's folder now, instead of waiting for the hub to do so."""
+    with connected(url, token) as client:
+        found = client.discovery.scan(run)
+    if as_json:
+        print_json(found)
+        return
+    typer.echo(
+        f"{found.new_sessions} new sessions; {found.open_sessions} whose hosts may still come"
+    )
+
+
+class _Walk:
+    """What the pages so far have brought."""
+
+    def __init__(self, position: str) -> None:
+        self.runs: list[ImportedRun] = []
+        self.looked = 0
+        self.position = position
+
+    def add(self, runs: tuple[ImportedRun, ...], looked: int, position: str) -> None:
+        """Adds a page."""
+        self.runs += runs
+        self.looked += looked
+        self.position = position
+
+    def summary(self, *, is_dry: bool) -> str:
+        """One line with all counts."""
+        new = sum(run.outcome == "NEW" for run in self.runs)
+        sessions = sum(run.sessions for run in self.runs)
+        new_sessions = sum(run.new_sessions for run in self.runs)
+        would = " (dry run: nothing was changed)" if is_dry else ""
+        return (
+            f"{self.looked} folders looked into: {len(self.runs)} runs, {new} of them new, with "
+            f"{sessions} sessions, {new_sessions} of them new{would}"
+        )
+
+
+def _row(run: ImportedRun) -> tuple[str, str, str, str]:
+    return (last_part(run.run), run.outcome.lower(), str(run.sessions), str(run.new_sessions))
+
+
+def _say_how_to_go_on(location: str, position: str) -> None:
+    if position:
+        say(f"Go on with: xprof-hub import {shlex.quote(location)} --after {shlex.quote(position)}")
