@@ -34,3 +34,6 @@ class TokenStore(Protocol):
 
     def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
         """The API token stored under this digest together with the stored digest, ended ones too."""
+
+    def find_token_by_id(self, token_id: str) -> ApiToken | None:
+        """The API token of this id, an ended one too."""

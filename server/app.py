@@ -55,6 +55,7 @@ from server.routes import (
     notifications,
     run_pages,
     operations,
+    run_pages,
     runs,
     session_health,
     session_merges,

@@ -3,10 +3,13 @@
 A profile holds text by anybody. Whatever it might do to a page one day, on the content host there is nothing
 else to reach. Which host a request is for is read from its Host header alone: `X-Forwarded-Host` can be set
 by whoever calls, and uvicorn does not take it over from trusted proxies either.
+
+Sessions of people who have signed in are asked for on both hosts: `server.session_passes` leads them over.
 """
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
@@ -21,6 +24,8 @@ from server.xprof_pages import html_response
 _LINKS = "/s"
 _ON_BOTH = ("/_assets", "/healthz", "/readyz", "/robots.txt")
 """What the pages of both hosts are made of, and what asks after the process rather than the host."""
+_SIGNED_IN = re.compile(r"/runs/[^/]+/sessions/[^/]+(?:/.*)?", re.DOTALL)
+"""The pages of a session for people who have signed in."""
 _READING = frozenset({"GET", "HEAD"})
 _KEPT_IN_PATHS = "/:@!$&'()*+,;=~"
 
@@ -43,7 +48,7 @@ class ContentHost:
 
     def _answer_instead(self, scope: Scope) -> ASGIApp | None:
         path = scope["path"]
-        if not self._content_url or _lies_under(path, _ON_BOTH):
+        if not self._content_url or _lies_under(path, _ON_BOTH) or _SIGNED_IN.fullmatch(path):
             return None
         is_content = _lies_under(path, (_LINKS,))
         headers = Headers(scope=scope)

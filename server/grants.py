@@ -13,10 +13,11 @@ from auth.links import Active, Expired, Revoked, SessionTarget, ShareLink, resol
 from server.names import is_id
 from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
-from server.registry.records import ProfilerSession
+from server.registry.records import ProfilerSession, SessionState
 from server.registry.runs import get_run
 from server.registry.sessions import find_session_by_uid, find_session_of_run
 from server.services import Services, ServicesDependency
+from server.session_passes import opened_session, run_prefix
 
 
 class LinkEnd(StrEnum):
@@ -66,6 +67,7 @@ class SessionGrant:
         expected_hosts: how many hosts took part, if the session's maker said so.
         link: the share link, None for a signed-in person.
         run: the right to the run's other sessions, None where there is none.
+        awaits_files: whether hosts may still come.
     """
 
     locations: tuple[str, ...]
@@ -77,6 +79,7 @@ class SessionGrant:
     expected_hosts: int | None
     link: ShareLink | None
     run: WholeRun | None = None
+    awaits_files: bool = False
 
 
 def run_title(services: Services, grant: SessionGrant) -> str:
@@ -111,15 +114,26 @@ def active_link(services: Services, token: str) -> ShareLink:
 def session_grant(request: Request, services: ServicesDependency) -> SessionGrant:
     """What the request's path opens: the one place where paths become rights.
 
-    Every route under XProf's path asks here. A right that comes otherwise than by a token in the path gets a
-    function of its own beside `_grant_of_link`, chosen by what the route's template names.
+    Every route under XProf's path asks here. What the route's template names says which kind of right it is.
 
     Raises:
-        LinkEndedError: nothing.
+        LinkEndedError: the path has a link's token, and opens nothing.
+        SignInNeededError, NotAllowedError, ShownElsewhereError, NothingThereError: it names a run, and opens
+            nothing for whoever asks, or not here (`server.session_passes.opened_session`).
     """
-    return _grant_of_link(
-        services, request.path_params["token"], request.path_params.get("session")
-    )
+    values = request.path_params
+    if "token" in values:
+        return _grant_of_link(services, values["token"], values.get("session"))
+    return _grant_of_person(request, services, values["run"], values["session"])
+
+
+def _grant_of_person(
+    request: Request, services: Services, run_id: str, session_id: str
+) -> SessionGrant:
+    """What somebody who has signed in may look at; the run's other sessions too."""
+    session, run_uid = opened_session(request, services, run_id, session_id)
+    run = WholeRun(run_uid, run_prefix(services, run_id))
+    return _grant(session, run.session_prefix(session.id), None, run)
 
 
 def _grant_of_link(services: Services, token: str, session_id: str | None) -> SessionGrant:
@@ -152,7 +166,7 @@ def _grant_of_link(services: Services, token: str, session_id: str | None) -> Se
 
 
 def _grant(
-    session: ProfilerSession, prefix: str, link: ShareLink, run: WholeRun | None
+    session: ProfilerSession, prefix: str, link: ShareLink | None, run: WholeRun | None
 ) -> SessionGrant:
     return SessionGrant(
         locations=session.locations,
@@ -160,8 +174,9 @@ def _grant(
         session_id=session.id,
         session_name=session.display_name or session.id,
         prefix=prefix,
-        expires=link.expires,
+        expires=link.expires if link else None,
         expected_hosts=session.expected_hosts,
         link=link,
         run=run,
+        awaits_files=session.state is SessionState.OPEN,
     )

@@ -18,6 +18,7 @@ from server.ui.assets import Asset
 from server.ui.glance import Glance
 from server.ui.page_data import PageData
 from server.ui.policies import PageKind, Policies
+from server.ui.run_pages import FILES_AWAITED
 from server.ui.shell import (
     LINK_UNKNOWN,
     SESSION_DAMAGED,
@@ -71,9 +72,10 @@ def index_response(
     return revalidated_response(request, render_index(page), "text/html", headers)
 
 
-def problem_response(services: Services, error: LoaderError) -> Response:
-    """A page of words for a session that can't be listed."""
-    message = SESSION_EMPTY if error.code is ErrorCode.NOT_FOUND else STORAGE_PROBLEM
+def problem_response(services: Services, error: LoaderError, *, awaits_files: bool) -> Response:
+    """A page of words for a session that can't be listed, whose files may still come or not."""
+    empty = FILES_AWAITED if awaits_files else SESSION_EMPTY
+    message = empty if error.code is ErrorCode.NOT_FOUND else STORAGE_PROBLEM
     text = message.render([error.message])
     return html_response(services.policies, text, "message", status_of(error.code))
 

@@ -43,8 +43,9 @@ from server.xprof_pages import (
 from server.xprof_queries import DATA, TIMELINE, request_of_route
 
 XPROF_PATH = "/data/plugin/profile"
-PLACES = ("/s/{token}", "/s/{token}/sessions/{session}")
-"""Where XProf lives: under a link to a session, and for each session under a link to a run."""
+PLACES = ("/s/{token}", "/s/{token}/sessions/{session}", "/runs/{run}/sessions/{session}")
+"""Where XProf lives: under a link to a session, for each session under a link to a run, and for people who
+have signed in."""
 METHODS = ["GET", "HEAD"]
 _SAME_FOR_ALL = "private, max-age=300"
 """Of answers that say nothing of a link, and change with a new version of the service only."""
@@ -202,7 +203,7 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     try:
         session = await ToolAnswers(services).list_session(grant.locations)
     except LoaderError as error:
-        return problem_response(services, error)
+        return problem_response(services, error, awaits_files=grant.awaits_files)
     if request.method == "GET" and grant.link is not None:
         await run_in_threadpool(_count, services, grant.link)
     known = await run_in_threadpool(page_data, services, grant, len(session.hosts))

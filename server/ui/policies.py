@@ -11,8 +11,9 @@ from typing import Literal
 
 from server.web_addresses import NOBODY, SELF
 
-PageKind = Literal["index", "trace", "graph", "message", "words", "data"]
-"""XProf's page, the two kinds of frame in it, words under a link, words of the service, and all the rest."""
+PageKind = Literal["index", "trace", "graph", "message", "words", "form", "data"]
+"""XProf's page, the two kinds of frame in it, words under a link, words of the service, those with a form,
+and all the rest."""
 
 _OWN_PAGE = {
     "default-src": "'none'",
@@ -41,6 +42,7 @@ _POLICIES: dict[PageKind, dict[str, str]] = {
     "graph": {**_OWN_PAGE, "script-src": "'self' 'wasm-unsafe-eval'", "frame-src": "'none'"},
     "message": _WORDS,
     "words": _WORDS,
+    "form": {**_WORDS, "form-action": "'self'"},
     # Opened by itself, an answer made of a profile's texts must stay inert whatever its type.
     "data": {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "sandbox": ""},
 }
@@ -52,17 +54,22 @@ class Policies:
 
     Attributes:
         ancestors: who may show our pages in a frame, as `server.web_addresses.frame_ancestors` writes it.
+        content_url: origin of the content host, or empty.
     """
 
     ancestors: str = SELF
+    content_url: str = ""
 
     def of(self, kind: PageKind) -> str:
         """The `Content-Security-Policy` of a kind of answer."""
         directives = {**_POLICIES[kind], "frame-ancestors": self._ancestors_of(kind)}
+        if kind == "form" and self.content_url:
+            # Some browsers hold the redirects after a form to this, too: signing in may end at a profile.
+            directives["form-action"] += f" {self.content_url}"
         return "; ".join(f"{name} {value}".strip() for name, value in directives.items())
 
     def _ancestors_of(self, kind: PageKind) -> str:
-        if kind in {"words", "data"}:
+        if kind in {"words", "form", "data"}:
             return NOBODY
         if kind in {"index", "message"}:
             return self.ancestors

@@ -1,0 +1,77 @@
+"""The two cookies of people who have signed in: their names, and what browsers may do with them.
+
+Neither is read by a script (HttpOnly) or sent along by a page of another site (SameSite=Lax), and the API
+reads neither (`server.access`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+
+from fastapi import Request, Response
+
+from server.settings import Settings
+
+_SIGNED_IN = "xprof-hub"
+_PASS = "xprof-hub-pass"  # noqa: S105 - a name
+
+
+def signed_in_cookie(request: Request, settings: Settings) -> str:
+    """Text of the cookie that shows who has signed in; empty when there is none."""
+    return request.cookies.get(_signed_in_name(request, settings), "")
+
+
+def set_signed_in(
+    response: Response, request: Request, settings: Settings, text: str, expires: datetime
+) -> None:
+    """Lets the browser keep who has signed in, for all pages of this host."""
+    name = _signed_in_name(request, settings)
+    _set(response, name, text, "/", expires, is_secure=_is_secure(request, settings))
+
+
+def forget_signed_in(response: Response, request: Request, settings: Settings) -> None:
+    """Lets the browser forget it."""
+    set_signed_in(response, request, settings, "", datetime.fromtimestamp(0, UTC))
+
+
+def pass_cookie(request: Request, settings: Settings) -> str:
+    """Text of the cookie that opens one session on the content host; empty when there is none."""
+    return request.cookies.get(_pass_name(settings), "")
+
+
+def set_pass(
+    response: Response, settings: Settings, text: str, path: str, expires: datetime
+) -> None:
+    """Lets the browser keep a pass, and send it for one session's path only."""
+    is_secure = settings.content_url.startswith("https://")
+    _set(response, _pass_name(settings), text, path, expires, is_secure=is_secure)
+
+
+def _set(
+    response: Response, name: str, text: str, path: str, expires: datetime, *, is_secure: bool
+) -> None:
+    seconds = max(0, int((expires - datetime.now(UTC)).total_seconds()))
+    response.set_cookie(
+        name, text, seconds, path=path, secure=is_secure, httponly=True, samesite="lax"
+    )
+
+
+def _is_secure(request: Request, settings: Settings) -> bool:
+    """Whether the browser came by TLS; only an administrator's word counts where there is one."""
+    return (settings.base_url or str(request.url)).startswith("https://")
+
+
+def _signed_in_name(request: Request, settings: Settings) -> str:
+    """With TLS a name that no other host of the domain, and nobody on the way, can set a cookie for.
+
+    Two hubs below one host name have names of their own, for such a cookie goes to all paths.
+    """
+    prefix = settings.path_prefix
+    mark = f"-{hashlib.sha256(prefix.encode()).hexdigest()[:8]}" if prefix else ""
+    return f"{'__Host-' if _is_secure(request, settings) else ''}{_SIGNED_IN}{mark}"
+
+
+def _pass_name(settings: Settings) -> str:
+    # `__Host-` would ask for the path `/`, and a pass is for one session.
+    return f"{'__Secure-' if settings.content_url.startswith('https://') else ''}{_PASS}"

@@ -1,0 +1,122 @@
+"""Signing in with an API token, once for a browser, and signing out.
+
+A change that a page of another site asks for is refused (`refuse_foreign_site`), so nobody can be signed in
+as somebody else, or out. `next` leads to this hub's own pages only.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+
+from auth.browser_sessions import BrowserSession, begin_session, principal_of
+from auth.policy import Action, may
+from server.access import refuse_foreign_site
+from server.browser_cookies import forget_signed_in, set_signed_in
+from server.error_table import BODY_TOO_LARGE
+from server.errors import ApiError
+from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
+from server.local_paths import local_path
+from server.registry.tokens import SqlTokenStore
+from server.services import Services, ServicesDependency
+from server.signed_in import find_person
+from server.turned_away import SIGN_IN_PATH
+from server.ui.run_pages import render_sign_in
+from server.xprof_pages import html_response
+
+router = APIRouter(include_in_schema=False)
+
+SIGN_OUT_PATH = "/signout"
+RUNS_PATH = "/runs"
+_UNKNOWN = "This is no API token that works here. Check that you have all of it."
+_JOBS_ONLY = "This token lets a job register itself. To look at runs, use another one."
+_TOO_MANY = "Too many wrong tokens came from your network. Try again in {seconds} seconds."
+_MOST_FIELDS = 8
+
+
+@router.api_route(SIGN_IN_PATH, methods=["GET", "HEAD"])
+def show_form(request: Request, services: ServicesDependency) -> Response:
+    """The form; who has signed in already is led on."""
+    back = _back(services, request.query_params.get("next", ""))
+    if find_person(request, services) is not None:
+        return RedirectResponse(back, 302, {"Cache-Control": "no-store"})
+    return _form(services, back)
+
+
+@router.post(SIGN_IN_PATH)
+async def sign_in(request: Request, services: ServicesDependency) -> Response:
+    """Takes a token and leads on."""
+    refuse_foreign_site(request)
+    fields = await _read_form(request)
+    token = fields.get("token", "").strip()
+    back = _back(services, fields.get("next", ""))
+    return await run_in_threadpool(_signed_in, request, services, token, back)
+
+
+@router.post(SIGN_OUT_PATH)
+def sign_out(request: Request, services: ServicesDependency) -> Response:
+    """Lets the browser forget who has signed in."""
+    refuse_foreign_site(request)
+    place = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
+    response = RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+    forget_signed_in(response, request, services.settings)
+    return response
+
+
+def _signed_in(request: Request, services: Services, token: str, back: str) -> Response:
+    address = request.client.host if request.client else ""
+    seconds = services.sign_ins.guesses.seconds_to_wait(address)
+    if seconds:
+        answer = _form(services, back, _TOO_MANY.format(seconds=seconds), 429)
+        answer.headers["Retry-After"] = str(seconds)
+        return answer
+    settings, now = services.settings, datetime.now(UTC)
+    lifetime = timedelta(hours=settings.sign_in_hours)
+    session = begin_session(SqlTokenStore(services.database), token, now, lifetime)
+    if session is None:
+        services.sign_ins.guesses.note(address)
+        return _form(services, back, _UNKNOWN, 403)
+    if not _may_look(services, session, now):
+        return _form(services, back, _JOBS_ONLY, 403)
+    response = RedirectResponse(back, 303, {"Cache-Control": "no-store"})
+    text = services.sign_ins.seals.write_session(session)
+    set_signed_in(response, request, settings, text, session.expires)
+    return response
+
+
+def _may_look(services: Services, session: BrowserSession, now: datetime) -> bool:
+    principal = principal_of(SqlTokenStore(services.database), session.token_id, now)
+    return may(principal, Action.RUNS_READ, "machineLearningRuns")
+
+
+def _form(services: Services, back: str, problem: str = "", status: int = 200) -> Response:
+    action = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
+    text = render_sign_in(action, back, problem)
+    return html_response(services.policies, text, "form", status)
+
+
+def _back(services: Services, wanted: str) -> str:
+    prefix = services.settings.path_prefix
+    return local_path(wanted, prefix, f"{prefix}{RUNS_PATH}")
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    """The first value of each field of a form.
+
+    Raises:
+        ApiError: 413.
+    """
+    try:
+        body = await read_limited_body(request)
+    except BodyTooLargeError as problem:
+        message = f"A form has at most {MAX_BODY_BYTES} bytes."
+        raise ApiError(BODY_TOO_LARGE, message, headers={"Connection": "close"}) from problem
+    try:
+        fields = parse_qs(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in fields.items()}

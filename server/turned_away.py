@@ -1,0 +1,92 @@
+"""What is answered to those whom a signed-in page does not let in: a way in, or a reason in words.
+
+A browser that opens a page is led on; what a page asks for in the background gets an error, which the page
+shows.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
+
+from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
+from server.errors import error_response
+from server.services import get_services
+from server.session_passes import ShownElsewhereError, is_content_host
+from server.signed_in import NotAllowedError, NothingThereError, SignInNeededError
+from server.ui.run_pages import NOT_ALLOWED, NOTHING_THERE, SIGN_IN_NEEDED
+from server.ui.shell import Message
+from server.xprof_pages import html_response
+
+SIGN_IN_PATH = "/signin"
+_READING = frozenset({"GET", "HEAD"})
+_OPENED_BY_ITSELF = frozenset({"", "document"})
+"""`Sec-Fetch-Dest` of a page in a tab of its own; browsers leave it out where there is no TLS."""
+
+
+def install_turned_away(app: FastAPI) -> None:
+    """Lets an app answer the exceptions of `server.signed_in` and `server.session_passes`."""
+    app.add_exception_handler(SignInNeededError, _on_sign_in_needed)
+    app.add_exception_handler(ShownElsewhereError, _on_shown_elsewhere)
+    app.add_exception_handler(NotAllowedError, _on_not_allowed)
+    app.add_exception_handler(NothingThereError, _on_nothing_there)
+
+
+def sign_in_address(path_prefix: str, back: str) -> str:
+    """Path of the page to sign in, and to go on from there."""
+    return f"{path_prefix}{SIGN_IN_PATH}?next={quote(back, safe='/')}"
+
+
+def _on_sign_in_needed(request: Request, error: Exception) -> Response:
+    if not isinstance(error, SignInNeededError):
+        raise error
+    settings = get_services(request).settings
+    if _is_opened(request):
+        if not is_content_host(request, get_services(request)):
+            return _lead_to(sign_in_address(settings.path_prefix, error.back))
+        if settings.base_url:
+            return _lead_to(f"{settings.base_url.rstrip('/')}{error.back}")
+    return _words(request, UNAUTHENTICATED, SIGN_IN_NEEDED, "Reload this page to sign in again.")
+
+
+def _on_shown_elsewhere(request: Request, error: Exception) -> Response:
+    if not isinstance(error, ShownElsewhereError):
+        raise error
+    # A frame or a script must not be able to collect rights to sessions that nobody opened.
+    if _is_opened(request):
+        return _lead_to(error.address)
+    return _words(request, NOT_FOUND, NOTHING_THERE, "Profiles are shown on another host.")
+
+
+def _on_not_allowed(request: Request, error: Exception) -> Response:
+    if not isinstance(error, NotAllowedError):
+        raise error
+    return _words(request, FORBIDDEN, NOT_ALLOWED, NOT_ALLOWED.text)
+
+
+def _on_nothing_there(request: Request, error: Exception) -> Response:
+    if not isinstance(error, NothingThereError):
+        raise error
+    return _words(request, NOT_FOUND, NOTHING_THERE, NOTHING_THERE.text)
+
+
+def _is_opened(request: Request) -> bool:
+    """Whether somebody opens a page of its own."""
+    return (
+        request.method in _READING
+        and "text/html" in request.headers.get("accept", "")
+        and request.headers.get("sec-fetch-dest", "") in _OPENED_BY_ITSELF
+    )
+
+
+def _lead_to(address: str) -> Response:
+    return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
+
+
+def _words(request: Request, answer: ErrorAnswer, message: Message, sentence: str) -> Response:
+    if "text/html" in request.headers.get("accept", ""):
+        policies = get_services(request).policies
+        return html_response(policies, message.render(), "words", answer.http)
+    return error_response(answer, f"{message.title}. {sentence}")
