@@ -53,7 +53,6 @@ from server.routes import (
     managed_runs,
     managed_sessions,
     notifications,
-    run_pages,
     operations,
     run_pages,
     runs,
