@@ -19,6 +19,7 @@ from server.registry.records import Json
 _PATH = re.compile(r"\s*((?:[^,.`]+|`[^`]*`)(?:\.(?:[^,.`]+|`[^`]*`))*)\s*(?:,|$)")
 _PART = re.compile(r"`([^`]*)`|([^.`]+)")
 _MOST_PARTS = 17
+_MOST_PATHS = 200
 
 Document = Mapping[str, Json]
 
@@ -149,6 +150,8 @@ def _split(text: str) -> list[str]:
         if match is None:
             raise invalid_field("updateMask", "Join names of fields by commas, and parts by dots.")
         found.append(match[1].strip())
+        if len(found) > _MOST_PATHS:
+            raise invalid_field("updateMask", f"At most {_MOST_PATHS} names can be joined.")
         position = match.end()
     return found
 

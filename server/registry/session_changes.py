@@ -100,7 +100,7 @@ def complete_session(database: Database, uid: str, digest: str) -> bool:
             SessionRow.state == SessionState.OPEN.value,
             SessionRow.seen_digest == digest,
         )
-        .values(state=SessionState.COMPLETE.value)
+        .values(state=SessionState.COMPLETE.value, version=SessionRow.version + 1)
         .returning(SessionRow.key)
     )
     with database.writing() as session:

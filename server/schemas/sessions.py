@@ -33,6 +33,9 @@ class Session(ServerSet):
                 "storageFolderUri": "gs://my-bucket/runs/llama-8b/plugins/profile/2026_01_31_12_00_00",
                 "displayName": "step 1000",
                 "expectedHosts": 4,
+                "kind": "PROGRAMMATIC",
+                "startTime": "2026-01-31T12:00:00Z",
+                "targets": {"host-0": {"sessionPhase": "ACTIVE"}},
             }
         }
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
 
+from server.registry import attempts
+from server.registry.database import Database
 from tests.contract.api_calls import (
     attach,
     create_run,
@@ -163,6 +166,21 @@ def test_a_session_belongs_to_an_attempt_that_there_is(api: Api) -> None:
     answer = attach(api, "r", write_profile(api, "s"), attempt=1)
     assert error_of(answer) == (404, "NOT_FOUND")
     assert api.http.get(f"{run_path('r')}/profilerSessions").json()["profilerSessions"] == []
+
+
+def test_a_session_belongs_to_the_attempt_under_way_unless_another_is_named(api: Api) -> None:
+    create_run(api, "r")
+    database = Database(api.settings.resolved_database_url)
+    for _ in range(2):
+        attempts.begin_attempt(database, "r", {}, now=datetime.now(UTC))
+    database.close()
+    assert attach(api, "r", write_profile(api, "a")).json()["attempt"] == 2
+    assert attach(api, "r", write_profile(api, "b"), attempt=1).json()["attempt"] == 1
+    path = f"{run_path('r')}/profilerSessions"
+    earlier = api.http.get(path, params={"filter": "attempt = 1"}).json()["profilerSessions"]
+    assert [session["displayName"] for session in earlier] == ["b"]
+    api.http.patch(run_path("r"), json={"state": "COMPLETED"})
+    assert "attempt" not in attach(api, "r", write_profile(api, "c")).json()
 
 
 def test_where_the_profile_is_must_be_said(api: Api) -> None:

@@ -228,6 +228,7 @@ def test_a_session_is_complete_when_its_files_still_look_the_same(database: Data
     assert not session_changes.complete_session(database, uid, "one")
     assert [one.id for one in session_changes.list_open_sessions(database, 10)] == ["s"]
     assert session_changes.complete_session(database, uid, "two")
+    assert sessions.get_session(database, "r", "s").etag != looked.etag
     assert not session_changes.complete_session(database, uid, "two")
     assert session_changes.list_open_sessions(database, 10) == ()
 

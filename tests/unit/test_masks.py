@@ -46,6 +46,11 @@ def test_anything_else_is_refused(text: str) -> None:
         mask(text)
 
 
+def test_a_mask_has_an_end() -> None:
+    with pytest.raises(ApiError, match="200"):
+        mask(",".join(f"labels.k{number}" for number in range(201)))
+
+
 def test_a_path_changes_what_it_names_and_nothing_else() -> None:
     old: Document = {"a": {"x": 1, "y": 2}, "b": 3}
     body: Document = {"a": {"x": 10, "y": 20}, "b": 30}
