@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from server.commands import discovery, links, pages, runs, sessions, share, signing_in, tokens
+from server.commands import (
+    discovery,
+    links,
+    operations,
+    pages,
+    runs,
+    sessions,
+    share,
+    signing_in,
+    tokens,
+    upload,
+)
 from server.commands.exits import MEANINGS
 from server.settings import Settings
 
@@ -29,7 +40,9 @@ app.add_typer(runs.app, name="runs", rich_help_panel=_HUB)
 app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
 app.add_typer(links.app, name="links", rich_help_panel=_HUB)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
+app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
+app.command("upload", epilog=upload.EXAMPLES, rich_help_panel=_HUB)(upload.upload)
 app.command("import", epilog=discovery.IMPORT_EXAMPLES, rich_help_panel=_HUB)(discovery.import_)
 app.command("scan", epilog=discovery.SCAN_EXAMPLES, rich_help_panel=_HUB)(discovery.scan)
 app.command("open", epilog=pages.OPEN_EXAMPLES, rich_help_panel=_HUB)(pages.open_)

@@ -5,13 +5,16 @@ from __future__ import annotations
 pytest_plugins = (
     "tests.services.api",
     "tests.services.chromium",
+    "tests.services.clients",
     "tests.services.cluster",
     "tests.services.engine",
     "tests.services.fast",
     "tests.services.gcs",
     "tests.services.hub",
+    "tests.services.node",
     "tests.services.postgres",
     "tests.services.redis",
     "tests.services.registry",
+    "tests.services.scripted",
     "tests.services.sessions",
 )

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from server.client.discovery import Discovery
 from server.client.links import Links
+from server.client.operations import Operations
 from server.client.runs import Runs
 from server.client.sessions import Sessions
 from server.client.tokens import Tokens
@@ -34,6 +35,7 @@ class HubClient:
         sessions: their sessions.
         links: share links.
         tokens: API tokens.
+        operations: what became of changes through the managed API.
         uploads: hosts' profiles on their way to the hub.
     """
 
@@ -50,6 +52,7 @@ class HubClient:
         self.sessions = Sessions(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)
+        self.operations = Operations(self.transport)
         self.uploads = Uploads(self.transport)
 
     def __enter__(self) -> Self:

@@ -45,6 +45,8 @@ class Call:
         headers: further headers.
         is_repeatable: whether sending it twice does what sending it once does.
         seconds: how long the answer may take.
+        content: what is sent as bytes, when there is no `body`.
+        accepts: statuses besides those of a success that are no refusal.
     """
 
     method: str
@@ -54,6 +56,8 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     is_repeatable: bool = False
     seconds: float = READ_SECONDS
+    content: bytes | None = None
+    accepts: frozenset[int] = frozenset()
 
 
 class Transport:
@@ -117,7 +121,7 @@ class Transport:
                     raise no_answer(self.url, error) from error
             else:
                 if wait is None or not _may_try_again(call, response):
-                    return self._checked(response)
+                    return self._checked(response, call.accepts)
                 wait = _asked_wait(response) or wait
             self._pause(wait)
 
@@ -130,7 +134,7 @@ class Transport:
             raise not_a_hub(self.url) from error
 
     def _once(self, call: Call) -> httpx2.Response:
-        content = None
+        content: bytes | str | None = call.content
         headers = dict(call.headers)
         if call.body is not None:
             content = call.body.model_dump_json(exclude_unset=True)
@@ -144,8 +148,8 @@ class Transport:
             timeout=httpx2.Timeout(call.seconds, connect=CONNECT_SECONDS),
         )
 
-    def _checked(self, response: httpx2.Response) -> httpx2.Response:
-        if response.is_success:
+    def _checked(self, response: httpx2.Response, accepts: frozenset[int]) -> httpx2.Response:
+        if response.is_success or response.status_code in accepts:
             return response
         raise _problem(response)
 

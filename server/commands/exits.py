@@ -29,12 +29,12 @@ class ExitStatus(IntEnum):
 
 MEANINGS: dict[ExitStatus, str] = {
     ExitStatus.DONE: "done",
-    ExitStatus.FAILED: "failed in another way; the message says how",
+    ExitStatus.FAILED: "failed in another way, which the message says",
     ExitStatus.USAGE: "wrong usage, or a value that the hub can't use",
     ExitStatus.NOT_FOUND: "there is no such run, session, link, token or operation",
     ExitStatus.NOT_ALLOWED: "not signed in, or not allowed",
-    ExitStatus.UNREACHABLE: "the hub does not answer, or not at the moment; later it may",
-    ExitStatus.CONFLICT: "it exists already, or was changed meanwhile; nothing was changed",
+    ExitStatus.UNREACHABLE: "the hub does not answer, or not at this moment",
+    ExitStatus.CONFLICT: "it exists already, or was changed meanwhile, so nothing was changed",
 }
 _STATUSES: dict[type[HubError], ExitStatus] = {
     InvalidRequestError: ExitStatus.USAGE,

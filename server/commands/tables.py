@@ -102,10 +102,10 @@ def table_width(
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:
     """Prints names and values, one a line; empty ones are left out."""
-    width = max(len(name) for name, _ in fields)
-    for name, value in fields:
-        if value:
-            typer.echo(f"{name:<{width}}  {value}")
+    told = [(name, value) for name, value in fields if value]
+    width = max((len(name) for name, _ in told), default=0)
+    for name, value in told:
+        typer.echo(f"{name:<{width}}  {value}")
 
 
 def say(sentence: str) -> None:

@@ -104,7 +104,7 @@ def test_what_exists_is_listed_and_shown(api: Api, hub: Commands) -> None:
     assert header.split() == ["RUN", "NAME", "SET", "STATE", "SESSIONS", "CREATOR", "CREATED"]
     assert row.split()[:6] == ["r", "[bold]Llama[/bold]", "llama", "active", "1", "local"]
     assert hub.lines("runs", "list", "--filter", 'runSet = "other"')[0].split() == header.split()
-    assert "Name     [bold]Llama[/bold]" in hub.lines("runs", "show", "r")
+    assert "Name       [bold]Llama[/bold]" in hub.lines("runs", "show", "r")
     row = hub.lines("sessions", "list", "r")[1]
     assert row.split()[0] == "r/s"
     assert str(folder) in row
@@ -232,7 +232,7 @@ def test_the_first_token_is_made_without_a_hub(api_servers: ApiServers, tmp_path
     (second,) = admin.lines("tokens", "create", "job", "--role", "viewer", "--expires", "1d")
     job = Commands(api.url, second)
     assert len(job.lines("runs", "list")) == 1
-    assert "runs.write" in job.complaint("runs", "create", "r", status=4)
+    assert "runs.register" in job.complaint("runs", "create", "r", status=4)
     entries = json.loads("\n".join(admin.lines("tokens", "list", "--json")))
     assert [(entry["displayName"], entry["role"]) for entry in entries] == [
         ("job", "viewer"),

@@ -1,0 +1,201 @@
+"""When the client sends a request again, and what its exceptions say."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from server.client import (
+    ConflictError,
+    HubClient,
+    HubError,
+    InvalidRequestError,
+    NotAllowedError,
+    NotFoundError,
+    NotSignedInError,
+    StrangeAnswerError,
+    UnreachableError,
+)
+from server.client.transport import Transport
+from server.link_schemas import NewLink
+from server.schemas import Run
+from tests.services.processes import free_port
+from tests.services.scripted import Scripted, ScriptedServer, refused
+
+BUSY = refused(503, "UNAVAILABLE")
+RUN = Scripted(200, {"name": "machineLearningRuns/r"})
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds that the client would have waited; it does not."""
+    waited: list[float] = []
+    make = Transport.__init__
+
+    def begin(self: Transport, url: str, token: str = "") -> None:
+        make(self, url, token, sleep=waited.append)
+
+    monkeypatch.setattr(Transport, "__init__", begin)
+    return waited
+
+
+def test_a_read_is_sent_again_while_the_hub_is_busy(
+    scripted: ScriptedServer, waits: list[float]
+) -> None:
+    scripted.answers = [BUSY, BUSY, RUN]
+    with HubClient(scripted.url) as hub:
+        assert hub.runs.get("r").name == "machineLearningRuns/r"
+    assert scripted.requests == [("GET", "/v1/machineLearningRuns/r")] * 3
+    # 0.2 and 1 second, give or take a quarter.
+    assert 0.15 <= waits[0] <= 0.25
+    assert 0.75 <= waits[1] <= 1.25
+
+
+def test_three_tries_are_all(scripted: ScriptedServer, waits: list[float]) -> None:
+    scripted.answers = [BUSY]
+    with HubClient(scripted.url) as hub, pytest.raises(UnreachableError, match="No"):
+        hub.runs.get("r")
+    assert len(scripted.requests) == 3
+
+
+def test_a_creation_is_sent_again_under_the_same_request_id(
+    scripted: ScriptedServer, waits: list[float]
+) -> None:
+    scripted.answers = [BUSY, Scripted(0), RUN]
+    with HubClient(scripted.url) as hub:
+        hub.runs.create(Run(display_name="x"), "r")
+        hub.runs.create(Run(display_name="x"), "q")
+    ids = [parse_qs(urlsplit(path).query)["requestId"][0] for _, path in scripted.requests]
+    assert len(ids) == 4
+    assert ids[0] == ids[1] == ids[2] != ids[3]
+
+
+@pytest.mark.parametrize("answer", [BUSY, Scripted(0), Scripted(502, b"<html>")])
+def test_a_link_is_never_made_twice(
+    scripted: ScriptedServer, waits: list[float], answer: Scripted
+) -> None:
+    scripted.answers = [answer]
+    with HubClient(scripted.url) as hub, pytest.raises(UnreachableError):
+        hub.links.create("r", "s", NewLink())
+    assert len(scripted.requests) == 1
+    assert waits == []
+
+
+def test_a_change_is_not_sent_again(scripted: ScriptedServer, waits: list[float]) -> None:
+    scripted.answers = [BUSY]
+    with HubClient(scripted.url) as hub:
+        with pytest.raises(UnreachableError):
+            hub.runs.update("r", Run(display_name="y"))
+        with pytest.raises(UnreachableError):
+            hub.runs.delete("r")
+    assert [method for method, _ in scripted.requests] == ["PATCH", "DELETE"]
+
+
+def test_whoever_asks_too_often_waits_as_told(scripted: ScriptedServer, waits: list[float]) -> None:
+    link = {
+        **{"name": "shareLinks/l", "uid": "l", "state": "ACTIVE", "opens": 0, "note": ""},
+        **{"createTime": "2026-01-31T00:00:00Z", "expireTime": None, "revokeTime": None},
+        **{"creator": "x", "uri": "http://h/s/t", "token": "t"},
+    }
+    scripted.answers = [Scripted(429, None, {"Retry-After": "4"}), Scripted(200, link)]
+    with HubClient(scripted.url) as hub:
+        assert hub.links.create("r", "s", NewLink()).uid == "l"
+    assert 3 <= waits[0] <= 5
+
+
+def test_nobody_is_made_to_wait_for_long(scripted: ScriptedServer, waits: list[float]) -> None:
+    scripted.answers = [Scripted(503, None, {"Retry-After": "60"})]
+    with HubClient(scripted.url) as hub, pytest.raises(UnreachableError):
+        hub.runs.get("r")
+    assert waits == []
+
+
+def test_what_did_not_reach_the_hub_is_sent_again(waits: list[float]) -> None:
+    with HubClient(f"http://127.0.0.1:{free_port()}") as hub, pytest.raises(UnreachableError):
+        hub.links.create("r", "s", NewLink())
+    assert len(waits) == 2
+
+
+@pytest.mark.parametrize("body", [b"<html>hello</html>", [], {"displayName": 5}])
+def test_a_stranger_is_told_apart(scripted: ScriptedServer, body: object) -> None:
+    scripted.answers = [Scripted(200, body)]
+    with HubClient(scripted.url) as hub, pytest.raises(StrangeAnswerError, match="not XProf Hub"):
+        hub.runs.get("r")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (refused(400, "INVALID_ARGUMENT"), InvalidRequestError),
+        (refused(400, "FAILED_PRECONDITION"), HubError),
+        (refused(401, "UNAUTHENTICATED"), NotSignedInError),
+        (refused(403, "PERMISSION_DENIED"), NotAllowedError),
+        (refused(404, "NOT_FOUND"), NotFoundError),
+        (refused(409, "ABORTED"), ConflictError),
+        (refused(410, "NOT_FOUND"), NotFoundError),
+        (refused(422, "FAILED_PRECONDITION"), HubError),
+        (refused(500, "INTERNAL"), HubError),
+        (refused(504, "DEADLINE_EXCEEDED"), UnreachableError),
+        (Scripted(418, b"tea"), StrangeAnswerError),
+    ],
+)
+def test_each_refusal_has_its_own_kind(
+    scripted: ScriptedServer, answer: Scripted, kind: type[HubError]
+) -> None:
+    scripted.answers = [answer]
+    with HubClient(scripted.url) as hub, pytest.raises(HubError) as caught:
+        hub.runs.get("r")
+    assert type(caught.value) is kind
+    assert caught.value.status == answer.status
+
+
+def test_an_exception_says_what_the_api_said(scripted: ScriptedServer) -> None:
+    scripted.answers = [
+        refused(400, "INVALID_ARGUMENT", "filter: What?", field="filter", description="Try =.")
+    ]
+    with HubClient(scripted.url) as hub, pytest.raises(InvalidRequestError) as caught:
+        list(hub.runs.list("???"))
+    problem = caught.value
+    assert str(problem) == "filter: What?"
+    assert (problem.code, problem.field, problem.hints) == (
+        "INVALID_ARGUMENT",
+        "filter",
+        ("Try =.",),
+    )
+
+
+def test_who_has_no_token_is_told_how_to_get_in(scripted: ScriptedServer) -> None:
+    scripted.answers = [refused(401, "UNAUTHENTICATED")]
+    with HubClient(scripted.url) as hub, pytest.raises(NotSignedInError) as caught:
+        hub.caller()
+    assert "xprof-hub login" in caught.value.next_step
+
+
+def test_pages_are_fetched_when_they_are_asked_for(scripted: ScriptedServer) -> None:
+    first = {"machineLearningRuns": [{"displayName": "a"}], "nextPageToken": "t/1"}
+    scripted.answers = [Scripted(200, first), Scripted(200, {})]
+    with HubClient(scripted.url) as hub:
+        runs = hub.runs.list()
+        assert scripted.requests == []
+        assert next(runs).display_name == "a"
+        assert len(scripted.requests) == 1
+        assert list(runs) == []
+    query = parse_qs(urlsplit(scripted.requests[1][1]).query)
+    assert query["pageToken"] == ["t/1"]
+
+
+def test_ids_are_encoded(scripted: ScriptedServer) -> None:
+    scripted.answers = [RUN]
+    with HubClient(scripted.url) as hub:
+        hub.runs.get("a b?#%\u00fc")
+    assert scripted.requests[0][1] == "/v1/machineLearningRuns/a%20b%3F%23%25%C3%BC"
+
+
+def test_a_proxy_is_not_asked_for_this_machine(
+    scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    scripted.answers = [RUN]
+    with HubClient(scripted.url) as hub:
+        hub.runs.get("r")
