@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from loader.catalog import SessionFiles
+from loader.errors import ErrorCode, LoaderError
 from server.errors import invalid_field
 from server.masks import Mask, changed_document, checked_size, merged_document
 from server.names import session_name
@@ -97,6 +98,23 @@ def with_hosts(
         "problem_reason": problem.reason if problem else None,
     }
     return session_resource(record, base).model_copy(update=found)
+
+
+def with_problem(record: records.ProfilerSession, error: LoaderError, base: str) -> Session:
+    """A session whose files can't be listed now.
+
+    Args:
+        record: the session.
+        error: why they can't.
+        base: as in `session_resource`.
+
+    Raises:
+        LoaderError: the given one, where it is a fault of ours.
+    """
+    if error.code is ErrorCode.INTERNAL:
+        raise error
+    problem = {"hosts": [], "problem": error.message, "problem_reason": error.code.value}
+    return session_resource(record, base).model_copy(update=problem)
 
 
 def chosen_kind(body: Session) -> SessionKind:

@@ -45,6 +45,7 @@ from server.session_resources import (
     session_changes,
     session_resource,
     with_hosts,
+    with_problem,
 )
 from server.tool_answers import ToolAnswers
 
@@ -93,7 +94,10 @@ def attach_session(
 
     def find(session: str) -> Session:
         record = sessions.get_session(services.database, run, session)
-        return with_hosts(record, list_session(services.storage, record.locations), base)
+        try:
+            return with_hosts(record, list_session(services.storage, record.locations), base)
+        except LoaderError as error:
+            return with_problem(record, error, base)
 
     return make_once(services.database, repeat, make, find)
 
@@ -143,10 +147,7 @@ async def get_session(
     try:
         files = await answers.list_session(record.locations)
     except LoaderError as error:
-        if error.code is ErrorCode.INTERNAL:
-            raise
-        problem = {"hosts": [], "problem": error.message, "problem_reason": error.code.value}
-        return session_resource(record, base).model_copy(update=problem)
+        return with_problem(record, error, base)
     return with_hosts(record, files, base, await recall_inspection(answers, files))
 
 

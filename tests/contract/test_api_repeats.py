@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from shutil import rmtree
 
 import httpx2
 import pytest
@@ -101,6 +102,16 @@ def test_a_session_that_is_attached_again_is_the_first_one(api: Api) -> None:
     assert [host["host"] for host in first["hosts"]] == ["vm"]
     # Without a name it is another request, and the session's id is taken.
     assert error_of(attach(api, "r", location)) == (409, "ALREADY_EXISTS")
+
+
+def test_a_session_whose_files_are_gone_by_now_is_told_all_the_same(api: Api) -> None:
+    create_run(api, "r")
+    folder = write_profile(api, "s")
+    path = f"{run_path('r')}/profilerSessions"
+    first = post(api, path, "id-1", storageFolderUri=str(folder)).json()
+    rmtree(folder)
+    again = post(api, path, "id-1", storageFolderUri=str(folder)).json()
+    assert (again["uid"], again["hosts"], again["problemReason"]) == (first["uid"], [], "not_found")
 
 
 def test_a_link_is_made_once_and_told_once(api: Api) -> None:
