@@ -27,6 +27,8 @@ from server.registry.starts import create_started_run, note_start
 from server.services import Services
 
 _RULES = Rules(RUN, run_values.SERVER_SET)
+_OF_THE_SDK = "diagon_sdk"
+"""What its label `created_by` says. Google's service labels the runs that it makes by itself otherwise."""
 Fields = Mapping[str, Json]
 
 
@@ -47,7 +49,7 @@ def create_run(
     """
     run_id = chosen_id(wanted) if wanted else made_up_id(_name(fields))
     hosts = _starting(fields)
-    if hosts is not None:
+    if "workloadDetails" in fields:
         fields = {**fields, "workloadDetails": merged_workload(None, fields["workloadDetails"])}
     now = datetime.now(UTC)
     try:
@@ -112,12 +114,14 @@ def _with_warnings(
 def _starting(fields: Fields) -> frozenset[str] | None:
     """The hosts of the job that registers itself, as far as it names them; None if it is no job.
 
-    A job tells of its workload. Outside Kubernetes each of its hosts does so, for itself.
+    Outside Kubernetes each host of a job does so, for itself. Only the SDK asks for a run to say that it starts;
+    whoever else asks again gets a 409 that changes nothing.
     """
-    details = fields.get("workloadDetails")
-    if not details:
+    labels = fields.get("labels")
+    if not isinstance(labels, dict) or labels.get("created_by") != _OF_THE_SDK:
         return None
-    return frozenset(name for one in targets_of(details) if (name := host_of(one)))
+    targets = targets_of(fields.get("workloadDetails"))
+    return frozenset(name for one in targets if (name := host_of(one)))
 
 
 def _name(fields: Fields) -> str:
