@@ -6,6 +6,7 @@ import json
 import shutil
 import urllib.parse
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,22 @@ def test_health_says_when_each_host_was_captured(merging: Merging) -> None:
     assert (damaged["usableHosts"], damaged["hosts"][0]["usable"]) == (0, False)
     assert damaged["problemReason"] == damaged["hosts"][0]["reason"]
     assert damaged["hosts"][0]["message"] in damaged["problem"]
+
+
+def test_a_merge_that_is_asked_for_again_is_the_first_one(merging: Merging) -> None:
+    for name, host in zip(NAMES[:2], ("vm0", "vm1"), strict=True):
+        merging.write(name, host, profile((SECOND, 5 * SECOND)))
+
+    def merge() -> httpx2.Response:
+        body = {"sessions": list(NAMES[:2])}
+        return merging.http.post(f"{RUN}:merge", params={"requestId": "id-1"}, json=body)
+
+    with ThreadPoolExecutor(3) as pool:
+        at_once = [future.result() for future in [pool.submit(merge) for _ in range(3)]]
+    answers = [*at_once, merge()]
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert len({answer.json()["uid"] for answer in answers}) == 1
+    assert [host["host"] for host in answers[-1].json()["hosts"]] == ["vm0", "vm1"]
+    assert len(merging.http.get(RUN).json()["profilerSessions"]) == 3
+    # Without a name it is another request, and these are part of a merged session.
+    assert merging.merge(*NAMES[:2]).status_code == 409
