@@ -113,7 +113,18 @@ def test_nothing_is_sent_there_with_a_body(hosts: TwoHosts) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/docs", "/openapi.json", "/v1/machineLearningRuns", "/runs/r", "/metrics", "/share"],
+    [
+        "/",
+        "/docs",
+        "/openapi.json",
+        "/v1/machineLearningRuns",
+        "/runs",
+        "/runs/r",
+        "/runs/r/sessions",
+        "/signin",
+        "/metrics",
+        "/share",
+    ],
 )
 def test_nothing_but_links_answers_on_the_content_host(hosts: TwoHosts, path: str) -> None:
     # Metrics are never below the prefix, and asked for by address rather than by name.

@@ -107,6 +107,15 @@ ANSWERS: dict[str, tuple[str, str, str, str, int, PageKind]] = {
     "API on the content host": (CONTENT_HOST, "GET", "{api}/machineLearningRuns", "*/*", 404, "data"),
     "link on the other host": (API_HOST, "GET", "{good}", HTML, 302, "data"),
     "front door": (API_HOST, "GET", PREFIX + "/", HTML, 200, "words"),
+    "sign-in": (API_HOST, "GET", PREFIX + "/signin", HTML, 200, "form"),
+    "wrong token": (API_HOST, "POST", PREFIX + "/signin", HTML, 403, "form"),
+    "signing out": (API_HOST, "POST", PREFIX + "/signout", HTML, 303, "data"),
+    "runs, to a stranger": (API_HOST, "GET", PREFIX + "/runs", HTML, 302, "data"),
+    "session, to a stranger": (API_HOST, "GET", PREFIX + "/runs/r/sessions/s", HTML, 302, "data"),
+    "its data, to a stranger": (
+        CONTENT_HOST, "GET", PREFIX + "/runs/r/sessions/s/" + XPROF + "/runs",
+        "*/*", 401, "data",
+    ),
     "reference": (API_HOST, "GET", PREFIX + "/docs", HTML, 200, "words"),
     "description of the API": (API_HOST, "GET", PREFIX + "/openapi.json", "*/*", 200, "data"),
     "API": (API_HOST, "GET", "{api}/machineLearningRuns", "*/*", 200, "data"),
@@ -127,7 +136,7 @@ def test_every_answer_says_what_browsers_may_do_with_it(hub: Hub, name: str) -> 
     assert answer.status_code == status, answer.text[:200]
     assert {name: answer.headers.get(name) for name in EVERYWHERE} == EVERYWHERE
     policies = answer.headers.get_list("content-security-policy")
-    assert policies == [Policies(f"'self' {WIKI}").of(kind)]
+    assert policies == [Policies(f"'self' {WIKI}", f"https://{CONTENT_HOST}").of(kind)]
 
 
 @pytest.mark.parametrize(
