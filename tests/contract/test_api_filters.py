@@ -55,11 +55,14 @@ def test_runs_are_filtered(api: Api, text: str, names: list[str]) -> None:
 def test_sessions_are_filtered(api: Api) -> None:
     create_run(api, "r")
     attach(api, "r", write_profile(api, "a"), kind="PROGRAMMATIC", targets={"vm-0": {}})
-    attach(api, "r", write_profile(api, "b"), state="OPEN")
+    attach(api, "r", write_profile(api, "b"), state="OPEN", expectedHosts=4)
     path = f"{run_path('r')}/profilerSessions"
     assert listed(api, "kind = PROGRAMMATIC", path) == ["a"]
     assert listed(api, "state = OPEN OR targets:vm-0", path) == ["a", "b"]
     assert listed(api, "createTime < 2020-01-01", path) == []
+    assert listed(api, "expectedHosts > 3", path) == ["b"]
+    assert listed(api, "NOT expectedHosts > 3", path) == ["a"]
+    assert listed(api, "-expectedHosts:* AND -attempt:*", path) == ["a"]
     assert listed(api, "-state=OPEN", path) == ["a"]
 
 

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from server.errors import ApiError
 from server.filters import RUN_FIELDS, read_filter
 from server.registry import runs
 from server.registry.database import Database
@@ -50,3 +51,72 @@ def test_a_filter_holds_exactly_the_records_that_it_says(database: Database, see
         told_apart += 0 < len(expected) < RECORDS
     # Filters that hold all or nothing would prove little.
     assert told_apart > FILTERS / 2
+
+
+PIECES = (
+    *(
+        " ",
+        "(",
+        ")",
+        "-",
+        "NOT ",
+        " AND ",
+        " OR ",
+        "=",
+        "!=",
+        "<",
+        ">=",
+        ":",
+        ".",
+        ",",
+        "*",
+        "\\",
+        '"',
+        "'",
+    ),
+    *(
+        "state",
+        "displayName",
+        "configs",
+        "labels",
+        "createTime",
+        "name",
+        "workload",
+        "orchestrator",
+        "0",
+    ),
+    *(
+        "ACTIVE",
+        "2026-01-31",
+        "64",
+        "1e308",
+        "-1",
+        "true",
+        "null",
+        "\\u00e9",
+        "\U0001f600",
+        "%",
+        "_",
+        "[",
+    ),
+    *("$", "'; --", "{}", "[0]", "\ud800", "\0", "\n"),
+)
+
+
+def test_no_text_is_a_fault_of_ours(database: Database) -> None:
+    chance = random.Random(7)
+    make_records(database, chance)
+    accepted = 0
+    for _ in range(2000):
+        begin = chance.choice(("displayName", "configs.a", "labels", "state", "createTime", ""))
+        comparator = chance.choice(("=", "!=", "<", ">=", ":", ""))
+        text = begin + comparator + "".join(chance.choices(PIECES, k=chance.randrange(1, 6)))
+        try:
+            condition = read_filter(text, RUN_FIELDS)
+        except ApiError as refused:
+            assert refused.answer.http == 400
+            assert 1 <= int(refused.details[0]["position"]) <= len(text) + 1
+        else:
+            accepted += 1
+            runs.list_runs(database, EVERYTHING, condition)
+    assert accepted > 100
