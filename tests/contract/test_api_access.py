@@ -31,6 +31,9 @@ CALLS = {
     ("PATCH", SESSION): "editor",
     ("DELETE", SESSION): "editor",
     ("POST", f"{SESSION}:cancelPrewarm"): "editor",
+    ("PUT", f"{SESSION}/hosts/h"): "job or editor",
+    ("POST", f"{SESSION}:completeUpload"): "job or editor",
+    ("DELETE", f"{SESSION}/hosts/h"): "editor",
     ("POST", f"{SESSION}/shareLinks"): "editor",
     ("GET", f"{SESSION}/shareLinks"): "editor",
     ("GET", "/shareLinks"): "editor",
@@ -77,6 +80,7 @@ def test_every_route_of_the_api_is_in_the_table(api: Api) -> None:
             "/v1"
             + path.replace("Runs/r", "Runs/{run}")
             .replace("Sessions/s", "Sessions/{session}")
+            .replace("hosts/h", "hosts/{host}")
             .replace("shareLinks/x", "shareLinks/{link}")
             .replace("apiTokens/x", "apiTokens/{token}")
             .replace("operations/x", "operations/{operation}"),

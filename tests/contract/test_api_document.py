@@ -20,6 +20,7 @@ from server.routes import (
     session_prewarm,
     sessions,
     tokens,
+    uploads,
 )
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
@@ -38,6 +39,7 @@ def test_every_operation_is_listed() -> None:
         operations,
         tokens,
         callers,
+        uploads,
     ):
         app.include_router(module.router)
     real = {
