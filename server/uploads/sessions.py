@@ -10,6 +10,7 @@ from loader.storage.base import Storage
 from server.error_table import PRECONDITION
 from server.errors import ApiError
 from server.prewarm import Prewarmer
+from server.registry.attempts import choose_attempt
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.prewarm import PrewarmState, change_prewarm
@@ -94,6 +95,7 @@ def open_session(
             expected_hosts=expected_hosts,
             kind=SessionKind.UPLOADED,
             state=SessionState.OPEN,
+            attempt=choose_attempt(database, run, None),
         )
         try:
             return create_session(database, run, new, creator=creator, now=datetime.now(UTC))
