@@ -109,7 +109,7 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         LoaderError: a storage root or the cache root can't be used.
     """
     check_pinned()
-    storage = open_storage(settings.storage_roots)
+    storage = open_storage(settings.readable_roots)
     artifacts = open_artifacts(settings)
     shared = open_shared(settings)
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)

@@ -65,6 +65,7 @@ def api_settings(folder: Path, **values: object) -> Settings:
         "data_dir": folder / "data",
         "database_url": f"sqlite:///{folder / 'registry.sqlite'}",
         "storage_roots": str(profiles),
+        "upload_root": str(folder / "uploads"),
         "secret_key": "of this test",
         "prewarm": False,
     }
@@ -104,8 +105,9 @@ class ApiServers:
                 connection.execute(table.delete())
         engine.dispose()
         profiles = Path(api.settings.storage_roots[0])
-        shutil.rmtree(profiles)
-        profiles.mkdir()
+        for folder in (profiles, Path(api.settings.upload_root)):
+            shutil.rmtree(folder)
+            folder.mkdir()
 
 
 @pytest.fixture(scope="session")
