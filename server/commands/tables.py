@@ -71,8 +71,11 @@ def print_list(
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     """Prints a table; no cell is ever cut off, and none is taken for markup."""
     terminal = Console().width if sys.stdout.isatty() else None
-    width = table_width(columns, rows, terminal)
-    Console(width=width).print(make_table(columns, rows))
+    console = Console(width=table_width(columns, rows, terminal))
+    with console.capture() as capture:
+        console.print(make_table(columns, rows))
+    # Rich fills the last column up with blanks, which nobody wants in a file.
+    typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
 def make_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:

@@ -7,41 +7,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from typer.testing import CliRunner, Result
 
-from server.cli import app
 from tests.contract.api_calls import write_profile
+from tests.contract.commands import Commands
 from tests.services.api import Api, ApiServers
-
-
-class Commands:
-    """Runs `xprof-hub` with the variables of a user of one API."""
-
-    def __init__(self, url: str, token: str = "") -> None:
-        # Wide enough that tables don't wrap.
-        self.environment = {
-            "XPROF_HUB_URL": url,
-            "XPROF_HUB_TOKEN": token,
-            "COLUMNS": "400",
-            "XDG_CONFIG_HOME": "/nonexistent",  # nothing of a developer's own
-        }
-
-    def run(self, *arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments, env=self.environment)
-
-    def lines(self, *arguments: str) -> list[str]:
-        """Standard output of a command that must succeed without complaint."""
-        result = self.run(*arguments)
-        assert result.exit_code == 0, result.output
-        assert result.stderr == ""
-        return result.stdout.splitlines()
-
-    def complaint(self, *arguments: str, status: int = 1) -> str:
-        """Standard error of a command that must fail with this exit status, having printed nothing else."""
-        result = self.run(*arguments)
-        assert result.exit_code == status, result.output
-        assert result.stdout == ""
-        return result.stderr
 
 
 @pytest.fixture
