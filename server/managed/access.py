@@ -17,7 +17,7 @@ from server.errors import ApiError, as_api_error
 from server.managed.errors import error_answer
 from server.managed.names import Place
 from server.names import run_name
-from server.schemas import ApiModel
+from server.schemas import ApiModel, ResourceId
 
 PREFIX = "/v1alpha/projects/{project}/locations/{location}"
 _COLLECTION = "machineLearningRuns"
@@ -55,7 +55,7 @@ def managed_router(path: str) -> APIRouter:
     return APIRouter(prefix=f"{PREFIX}{path}", route_class=ManagedRoute, include_in_schema=False)
 
 
-def place_of(project: str, location: str) -> Place:
+def place_of(project: ResourceId, location: ResourceId) -> Place:
     """The location that a path names."""
     return Place(project, location)
 

@@ -7,13 +7,18 @@ texts, numbers, lists and objects only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 
 from auth.tokens import redact
-from server.error_table import CONFLICT, EXISTS
+from server.error_table import CONFLICT, EXISTS, INVALID
 from server.errors import ApiError, ErrorDetail
 from server.registry.records import Json
+from server.schemas import ApiModel
+
+Model = TypeVar("Model", bound=ApiModel)
 
 _RPC = "type.googleapis.com/google.rpc."
 _SERVICE = "hypercomputecluster.googleapis.com"
@@ -36,6 +41,30 @@ def exists(kind: str, name: str, message: str) -> ApiError:
 def changed_meanwhile() -> ApiError:
     """409 for an update whose etag names another state."""
     return ApiError(CONFLICT, "This was changed since you read it. Read it again, then change it.")
+
+
+def checked(model: type[Model], values: Mapping[str, Json], names: Mapping[str, str]) -> Model:
+    """Values after the rules of `/v1`, which has to be able to show them.
+
+    Args:
+        model: what `/v1` makes of them.
+        values: its fields.
+        names: what this API calls those that have another name here.
+
+    Raises:
+        ApiError: naming the fields at fault.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        details = []
+        for problem in error.errors():
+            first, *others = (str(part) for part in problem["loc"])
+            description = problem["msg"].removeprefix("Value error, ")
+            field = ".".join((names.get(first, first), *others))
+            details.append({"field": field, "description": description})
+        message = "; ".join(f"{one['field']}: {one['description']}" for one in details[:3])
+        raise ApiError(INVALID, message, details) from error
 
 
 def error_answer(error: ApiError) -> JSONResponse:

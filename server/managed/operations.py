@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from server.managed.names import managed_operation_name
 from server.managed.run_values import timestamp
 from server.registry.database import Database
-from server.registry.operations import add_operation, remove_old_operations
+from server.registry.operations import add_operation
 from server.registry.records import Json, Operation
 
 KEPT = timedelta(days=1)
@@ -26,8 +26,9 @@ def finish(database: Database, parent: str, verb: str, target: str) -> Operation
         target: resource name of what was changed.
     """
     now = datetime.now(UTC)
-    remove_old_operations(database, now - KEPT)
-    return add_operation(database, parent=parent, verb=verb, target=target, now=now)
+    return add_operation(
+        database, parent=parent, verb=verb, target=target, now=now, forget_before=now - KEPT
+    )
 
 
 def operation_message(operation: Operation, target: dict[str, Json] | None) -> dict[str, Json]:

@@ -114,8 +114,8 @@ def _with_warnings(
 def _starting(fields: Fields) -> frozenset[str] | None:
     """The hosts of the job that registers itself, as far as it names them; None if it is no job.
 
-    Outside Kubernetes each host of a job does so, for itself. Only the SDK asks for a run to say that it starts;
-    whoever else asks again gets a 409 that changes nothing.
+    Outside Kubernetes each host of a job does so, for itself. Only the SDK asks for a run to say that it
+    starts; whoever else asks again gets a 409 that changes nothing.
     """
     labels = fields.get("labels")
     if not isinstance(labels, dict) or labels.get("created_by") != _OF_THE_SDK:

@@ -13,10 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from pydantic import ValidationError
-
-from server.error_table import INVALID
-from server.errors import ApiError
+from server.managed.errors import checked
 from server.managed.names import managed_run_name
 from server.managed.workloads import shown_targets
 from server.registry import records, runs
@@ -36,6 +33,8 @@ SETTABLE = frozenset(
 """All other fields that the API names."""
 
 _IN_WORKLOAD = ("orchestrator", "workloadDetails", "errorDetails", "runGroup")
+_SHARED = ("displayName", "labels", "configs", "artifacts", "tools")
+_NAMES: Mapping[str, str] = MappingProxyType({"storageRoot": "artifacts.gcsPath"})
 _PHASES: Mapping[RunState, str] = MappingProxyType(
     {
         RunState.ACTIVE: "ACTIVE",
@@ -113,22 +112,22 @@ def changes_to(fields: Message, old: records.Run | None = None) -> runs.RunChang
     Raises:
         ApiError: naming the field whose value can't be kept.
     """
-    known = _checked(fields)
-    others = {key: fields[key] for key in fields if key not in SETTABLE | SERVER_SET}
-    workload = {key: fields[key] for key in _IN_WORKLOAD if key in fields}
-    if old is not None:
-        # What /v1 or a job has put there is not this API's to remove.
-        foreign = set(old.workload) - set(_IN_WORKLOAD) - {OTHER_FIELDS}
-        workload |= {key: old.workload[key] for key in foreign}
+    workload = _workload(fields, old)
+    root = _root(fields)
+    values = {name: fields[name] for name in _SHARED if name in fields}
+    group = fields.get("runSet") or fields.get("runGroup", "")
+    known = checked(
+        Run, {**values, "runSet": group, "workload": workload, "storageRoot": root}, _NAMES
+    )
     return runs.RunChanges(
         display_name=known.display_name or (old.id if old else None),
         labels=dict(known.labels),
-        run_set=known.run_set or _text(fields.get("runGroup")),
+        run_set=known.run_set,
         configs=dict(known.configs),
         artifacts=dict(known.artifacts),
         tools=list(known.tools),
-        workload=workload | ({OTHER_FIELDS: others} if others else {}),
-        storage_root=_root(fields) or (old.storage_root if old else ""),
+        workload=workload,
+        storage_root=root or (old.storage_root if old else ""),
         state=_state(fields, old),
     )
 
@@ -138,23 +137,14 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _checked(fields: Message) -> Run:
-    """The fields that `/v1` knows too, after its rules."""
-    names = ("displayName", "labels", "runSet", "configs", "artifacts", "tools")
-    values = {name: fields[name] for name in names if name in fields}
-    workload = {key: value for key, value in fields.items() if key not in SERVER_SET}
-    try:
-        return Run.model_validate({**values, "workload": workload})
-    except ValidationError as error:
-        details = [
-            {
-                "field": ".".join(str(part) for part in problem["loc"]),
-                "description": problem["msg"].removeprefix("Value error, "),
-            }
-            for problem in error.errors()
-        ]
-        message = "; ".join(f"{one['field']}: {one['description']}" for one in details[:3])
-        raise ApiError(INVALID, message, details) from error
+def _workload(fields: Message, old: records.Run | None) -> dict[str, Json]:
+    others = {key: fields[key] for key in fields if key not in SETTABLE | SERVER_SET}
+    workload = {key: fields[key] for key in _IN_WORKLOAD if key in fields}
+    if old is not None:
+        # What /v1 or a job has put there is not this API's to remove.
+        foreign = set(old.workload) - set(_IN_WORKLOAD) - {OTHER_FIELDS}
+        workload |= {key: old.workload[key] for key in foreign}
+    return workload | ({OTHER_FIELDS: others} if others else {})
 
 
 def _state(fields: Message, old: records.Run | None) -> RunState | None:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from loader.catalog import PROFILE_FOLDER
 from server.error_table import PRECONDITION
 from server.errors import ApiError
+from server.managed.errors import checked
 from server.managed.names import managed_session_name
 from server.managed.run_values import timestamp
 from server.masks import checked_size, merged_document
@@ -23,9 +24,11 @@ from server.registry import records
 from server.registry.records import Json, SessionKind, SessionState
 from server.registry.session_changes import SessionChanges
 from server.registry.sessions import NewSession
+from server.schemas import Session
 
 SERVER_SET = frozenset({"name", "etag", "createTime", "updateTime", "dashboardUri", "@type"})
 """Fields that clients send back as they read them."""
+_NAMES: Mapping[str, str] = MappingProxyType({"targets": "targetSessions", "details": ""})
 _ELSEWHERE = frozenset({"targetSessions", "kind"})
 _KINDS: Mapping[str, SessionKind] = MappingProxyType(
     {"KIND_PROGRAMMATIC": SessionKind.PROGRAMMATIC, "KIND_ON_DEMAND": SessionKind.ON_DEMAND}
@@ -89,13 +92,15 @@ def new_session(
     """What the registry keeps of a new session; its files may come later.
 
     Raises:
-        ApiError: nobody said where the run's files are.
+        ApiError: nobody said where the run's files are, or naming a field.
     """
     targets = _targets({}, fields)
     started, ended = _times(targets)
+    place = _place(fields, run, session_id)
+    _check(place, targets, fields)
     return NewSession(
         id=session_id,
-        locations=(_place(fields, run, session_id),),
+        locations=(place,),
         display_name=session_id,
         kind=_kind(fields) or SessionKind.ATTACHED,
         state=SessionState.OPEN,
@@ -111,10 +116,11 @@ def changes_to(fields: Fields, old: records.ProfilerSession) -> SessionChanges:
     """What becomes of a session that has these fields after an update.
 
     Raises:
-        ApiError: the hosts' reports became larger than a request may be.
+        ApiError: naming the field that would become what it may not be, or too large.
     """
     targets = _targets(old.targets, fields)
     started, ended = _times(targets)
+    _check(old.locations[0], targets, fields)
     return SessionChanges(
         kind=_kind(fields),
         started=started,
@@ -124,6 +130,15 @@ def changes_to(fields: Fields, old: records.ProfilerSession) -> SessionChanges:
         # A host that still runs has come to one that is through.
         cleared=frozenset({"ended"}) if targets and ended is None else frozenset(),
     )
+
+
+def _check(place: str, targets: dict[str, Json], fields: Fields) -> None:
+    values: dict[str, Json] = {
+        "storageFolderUri": place,
+        "targets": targets,
+        "details": _details(fields),
+    }
+    checked(Session, values, _NAMES)
 
 
 def _targets(old: Fields, fields: Fields) -> dict[str, Json]:

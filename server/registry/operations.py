@@ -23,8 +23,9 @@ def add_operation(
     target: str,
     now: datetime,
     error: Mapping[str, Json] | None = None,
+    forget_before: datetime | None = None,
 ) -> Operation:
-    """Notes what became of a change."""
+    """Notes what became of a change, and forgets the operations from before a moment."""
     row = OperationRow(
         id=f"operation-{uuid4().hex}",
         parent=parent,
@@ -34,6 +35,8 @@ def add_operation(
         created=now,
     )
     with database.writing() as session:
+        if forget_before is not None:
+            session.execute(delete(OperationRow).where(OperationRow.created < forget_before))
         session.add(row)
     return _record(row)
 
@@ -76,20 +79,6 @@ def delete_operation(database: Database, parent: str, operation_id: str) -> None
         )
         if removed is None:
             raise _not_found(operation_id)
-
-
-def remove_old_operations(database: Database, before: datetime) -> int:
-    """Removes operations from before a moment; how many there were."""
-    with database.writing() as session:
-        removed = session.scalars(
-            delete(OperationRow).where(OperationRow.created < before).returning(OperationRow.key)
-        )
-        return len(removed.all())
-
-
-def _below(parent: str | None) -> Select[OperationRow]:
-    query = select(OperationRow)
-    return query if parent is None else query.where(OperationRow.parent == parent)
 
 
 def _not_found(operation_id: str) -> RegistryError:

@@ -21,6 +21,8 @@ from server.registry.runs import RunChanges, new_row, to_record
 
 HOSTS = "hosts"
 """Where the details of an attempt name the hosts that have started."""
+MOST_HOSTS = 10_000
+"""Hosts of an attempt that are told apart; who joins beyond that is part of it, and isn't noted."""
 
 
 def create_started_run(
@@ -90,7 +92,9 @@ def _joined(session: Session, run: RunRow, hosts: Collection[str]) -> int | None
     started = _hosts(newest.details)
     if started & set(hosts):
         return None
-    newest.details = {**newest.details, **_details(started | set(hosts))}
+    known = started | set(hosts)
+    if len(known) <= MOST_HOSTS:
+        newest.details = {**newest.details, **_details(known)}
     return newest.number
 
 

@@ -22,6 +22,7 @@ from server.managed.operations import operation_message
 from server.public_address import PageBase
 from server.registry.operations import delete_operation, get_operation, list_operations
 from server.registry.records import Json, Operation
+from server.schemas import ResourceId
 from server.services import Services, ServicesDependency
 
 router = managed_router("/operations")
@@ -64,7 +65,7 @@ def get(
     _principal: RunReader,
     place: PlaceDependency,
     base: PageBase,
-    operation: str,
+    operation: ResourceId,
 ) -> dict[str, Json]:
     """Answers one operation, with its resource as it is now."""
     return _found(services, place, operation, base)
@@ -76,7 +77,7 @@ def wait(
     _principal: RunReader,
     place: PlaceDependency,
     base: PageBase,
-    operation: str,
+    operation: ResourceId,
 ) -> dict[str, Json]:
     """The same: there is nothing to wait for."""
     return _found(services, place, operation, base)
@@ -84,7 +85,10 @@ def wait(
 
 @router.post("/{operation}:cancel", response_model=None)
 def cancel(
-    services: ServicesDependency, _principal: RunRegistrar, place: PlaceDependency, operation: str
+    services: ServicesDependency,
+    _principal: RunRegistrar,
+    place: PlaceDependency,
+    operation: ResourceId,
 ) -> dict[str, Json]:
     """Stops nothing: it is done."""
     get_operation(services.database, place.name, operation)
@@ -93,7 +97,10 @@ def cancel(
 
 @router.delete("/{operation}", response_model=None)
 def delete(
-    services: ServicesDependency, _principal: RunWriter, place: PlaceDependency, operation: str
+    services: ServicesDependency,
+    _principal: RunWriter,
+    place: PlaceDependency,
+    operation: ResourceId,
 ) -> dict[str, Json]:
     """Forgets an operation; what it did stays."""
     delete_operation(services.database, place.name, operation)

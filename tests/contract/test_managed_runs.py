@@ -295,3 +295,53 @@ def test_a_wrong_value_is_named(api: Api) -> None:
         assert detail["@type"] == "type.googleapis.com/google.rpc.BadRequest"
         assert detail["fieldViolations"][0]["field"] == field
     assert status_of(call(api, "GET", "machineLearningRuns/r")) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"displayName": "x" * 501}, "displayName"),
+        ({"runGroup": "a\nb"}, "runSet"),
+        ({"runGroup": "x" * 501}, "runSet"),
+        ({"artifacts": {"gcsPath": "gs://b/" + "x" * 500}}, "artifacts.gcsPath"),
+        ({"artifacts": {"gcsPath": "gs://b/a\nb"}}, "artifacts.gcsPath"),
+        ({"newField": "\x00"}, None),
+        ({"labels": {"x" * 501: "1"}}, None),
+    ],
+)
+def test_what_v1_could_not_show_is_refused(api: Api, fields: dict[str, Any], named: str) -> None:
+    create(api, "there")
+    for answer in (create(api, "r", {**JOB, **fields}), patch(api, "there", {**JOB, **fields})):
+        assert status_of(answer) == (400, "INVALID_ARGUMENT")
+        [detail] = answer.json()["error"]["details"]
+        if named:
+            assert [one["field"] for one in detail["fieldViolations"]] == [named]
+    assert api.http.get("/machineLearningRuns").status_code == 200
+
+
+def test_what_is_nested_as_deep_as_it_may_can_be_shown(api: Api) -> None:
+    """What this API does not name lies a level deeper in /v1."""
+    statuses = set()
+    for depth in range(10, 20):
+        value: Any = 1
+        for _ in range(depth):
+            value = [value]
+        status = create(api, f"r{depth}", {**JOB, "newField": value}).status_code
+        statuses.add(status)
+        if status == 200:
+            assert api.http.get(f"/machineLearningRuns/r{depth}").status_code == 200
+    assert statuses == {200, 400}
+
+
+@pytest.mark.parametrize("place", ["projects/%00/locations/l", "projects/p/locations/a%0Ab"])
+def test_a_place_that_no_database_can_hold_is_refused(api: Api, place: str) -> None:
+    assert status_of(create(api, "r", place=place)) == (400, "INVALID_ARGUMENT")
+    for path in ("machineLearningRuns", "machineLearningRuns/r", "operations/o"):
+        assert status_of(call(api, "GET", path, place=place)) == (400, "INVALID_ARGUMENT")
+
+
+@pytest.mark.parametrize(
+    "path", ["machineLearningRuns/%00", "operations/%00", "machineLearningRuns/a%2Fb"]
+)
+def test_odd_names_are_no_fault_of_ours(api: Api, path: str) -> None:
+    assert call(api, "GET", path).status_code in {400, 404}

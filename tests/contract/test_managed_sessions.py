@@ -239,3 +239,20 @@ def test_operations_are_kept_a_day(api: Api) -> None:
     assert call(api, "GET", f"operations/{old.id}").status_code == 404
     assert call(api, "GET", f"operations/{young.id}").status_code == 200
     assert len(call(api, "GET", "operations").json()["operations"]) == 2
+
+
+def test_what_v1_could_not_show_of_a_session_is_refused(api: Api) -> None:
+    create(api, "r", {**JOB, "artifacts": {"gcsPath": "gs://b/" + "x" * 480}})
+    far = call(api, "POST", SESSIONS, {}, profilerSessionId="s")
+    assert status_of(far) == (400, "INVALID_ARGUMENT")
+    create(api, "r2")
+    path = "machineLearningRuns/r2/profilerSessions"
+    for body, field in (
+        ({"targetSessions": {"h" * 501: {}}}, "targetSessions"),
+        ({"targetSessions": {"h": 1}}, "targetSessions.h"),
+    ):
+        answer = call(api, "POST", path, body, profilerSessionId="s")
+        assert status_of(answer) == (400, "INVALID_ARGUMENT")
+        [detail] = answer.json()["error"]["details"]
+        assert detail["fieldViolations"][0]["field"].startswith(field)
+    assert api.http.get(f"/{path}").json()["profilerSessions"] == []

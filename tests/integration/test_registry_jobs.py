@@ -156,10 +156,15 @@ def test_old_requests_and_operations_are_forgotten(database: Database) -> None:
     runs.create_run(database, "r", runs.RunChanges(), creator="me", now=NOW, request=request)
     made = operations.add_operation(database, parent="p", verb="create", target="t", now=NOW)
     later = operations.add_operation(
-        database, parent="p", verb="update", target="t", now=NOW + HOUR, error={"code": 6}
+        database,
+        parent="p",
+        verb="update",
+        target="t",
+        now=NOW + HOUR,
+        error={"code": 6},
+        forget_before=NOW + HOUR,
     )
     assert requests.remove_old_requests(database, NOW + HOUR) == 1
-    assert operations.remove_old_operations(database, NOW + HOUR) == 1
     assert requests.recall(database, request) is None
     gone = refusal(lambda: operations.get_operation(database, "p", made.id))
     assert gone is RegistryProblem.NOT_FOUND
