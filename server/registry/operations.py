@@ -81,6 +81,11 @@ def delete_operation(database: Database, parent: str, operation_id: str) -> None
             raise _not_found(operation_id)
 
 
+def _below(parent: str | None) -> Select[OperationRow]:
+    query = select(OperationRow)
+    return query if parent is None else query.where(OperationRow.parent == parent)
+
+
 def _not_found(operation_id: str) -> RegistryError:
     message = f"There is no operation {operation_id!r}; operations are kept a day."
     return RegistryError(RegistryProblem.NOT_FOUND, message)
