@@ -63,8 +63,8 @@ class XprofServer:
         self._log = folder / "xprof.log"
         command = [str(program("xprof")), "server", f"--logdir={logs}", f"--port={port}"]
         command.append(f"--grpc_port={grpc_port}")
-        self._process = _start(command, self._log)
-        _wait_for(f"{self.base}/version", self._process, self._log)
+        self._process = start_process(command, self._log)
+        wait_for(f"{self.base}/version", self._process, self._log)
 
     def conversions(self) -> int:
         """Requests that reached the engine, by its log; it logs each once when it begins."""
@@ -76,7 +76,7 @@ class XprofServer:
 
     def stop(self) -> None:
         """Ends it."""
-        _stop(self._process)
+        stop_process(self._process)
 
 
 class Hub:
@@ -109,9 +109,9 @@ class Hub:
         for only, listens in (("worker", worker_port), ("front", port)):
             log = data / f"{only}.log"
             command = [str(program("xprof-hub")), "serve", "--only", only, "--port", str(listens)]
-            process = _start(command, log, settings)
+            process = start_process(command, log, settings)
             self._processes.append(process)
-            _wait_for(f"http://127.0.0.1:{listens}/readyz", process, log)
+            wait_for(f"http://127.0.0.1:{listens}/readyz", process, log)
         with HubClient(f"http://127.0.0.1:{port}") as client:
             client.runs.create(Run(display_name="Bench"), RUN)
             client.sessions.attach(RUN, Session(storage_folder_uri=str(copied)), RUN)
@@ -132,7 +132,7 @@ class Hub:
     def stop(self) -> None:
         """Ends both processes."""
         for process in reversed(self._processes):
-            _stop(process)
+            stop_process(process)
 
 
 class FastHub(Hub):
@@ -175,9 +175,10 @@ def free_port() -> int:
         return port
 
 
-def _start(
+def start_process(
     command: Sequence[str], log: Path, settings: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
+    """Starts a server without the settings of whoever runs the bench."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("XPROF_HUB_")
     }
@@ -191,7 +192,12 @@ def _start(
         )
 
 
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Waits until a server answers at this address.
+
+    Raises:
+        SystemExit: it has ended, or does not in time; with the end of its log.
+    """
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -202,11 +208,12 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
             time.sleep(0.05)
         else:
             return
-    _stop(process)
+    stop_process(process)
     raise SystemExit(f"{process.args!r} did not start:\n{log.read_text(errors='replace')[-4000:]}")
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop_process(process: subprocess.Popen[bytes]) -> None:
+    """Ends a server in good order, or else at once."""
     process.terminate()
     try:
         process.wait(_STOP_SECONDS)

@@ -34,12 +34,16 @@ def begin_attempt(
 def add_attempt(
     session: Session, run: RunRow, details: Mapping[str, Json], now: datetime
 ) -> AttemptRow:
-    """Begins the next attempt of a locked run; one that is still under way ends as LOST."""
-    _end_open(session, run.key, RunState.LOST, now)
-    last = session.scalar(select(func.max(AttemptRow.number)).where(AttemptRow.run_key == run.key))
+    """Begins the next attempt of a locked run; one that is still under way ends as LOST.
+
+    That can only be the newest: none becomes active once there is a later one.
+    """
+    newest = newest_row(session, run.key)
+    if newest is not None and newest.state == RunState.ACTIVE.value:
+        newest.state, newest.ended = RunState.LOST.value, now
     row = AttemptRow(
         run_key=run.key,
-        number=(last or 0) + 1,
+        number=newest.number + 1 if newest else 1,
         state=RunState.ACTIVE.value,
         started=now,
         ended=None,

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import fcntl
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from alembic import command
@@ -45,6 +46,8 @@ class Database:
         self._url = _checked_url(url)
         self._engine = _engine(self._url)
         self._writer = self._engine.execution_options(registry_writes=True)
+        # SQLite lets one write, and others ask again and again; those of one process wait for their turn.
+        self._turn = threading.Lock() if self.dialect == "sqlite" else nullcontext()
 
     @property
     def dialect(self) -> str:
@@ -60,7 +63,11 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that writes: committed at the end, rolled back when the block raises."""
-        with Session(self._writer, expire_on_commit=False) as session, session.begin():
+        with (
+            self._turn,
+            Session(self._writer, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
     def ping(self) -> None:
