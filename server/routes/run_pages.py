@@ -86,9 +86,11 @@ def show_run(
     context = ("pages of sessions", found.uid)
     wanted = _wanted(page_token, context)
     page = list_sessions(services.database, run, wanted)
+    title = found.display_name or found.id
+    shown_id = "" if title == found.id else found.id
     listing = Listing(
-        title=found.display_name or found.id,
-        facts=in_words((found.id, found.state.value.lower(), found.run_set, found.creator)),
+        title=title,
+        facts=in_words((shown_id, found.state.value.lower(), found.run_set, found.creator)),
         warnings=found.warnings,
         entries=tuple(_session_entry(services, session) for session in page.records),
         nothing="This run has no session yet. One appears as soon as it is attached, for example with:",

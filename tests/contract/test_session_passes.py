@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
@@ -218,3 +219,26 @@ def test_a_deleted_sessions_pass_opens_no_successor(hosts: TwoHosts) -> None:
     assert hosts.ask(url, cookie).headers["location"] == f"{HUB}{place}{XPROF}/"
     attach(hosts.api, "a b", write_profile(hosts.api, "u", log_directory="u again"))
     assert hosts.ask(url, cookie).status_code == 302
+
+
+def test_on_a_developers_machine_the_hosts_are_apart_too(tmp_path: Path) -> None:
+    hub, content = "http://localhost:9", "http://127.0.0.1:9"
+    settings = api_settings(tmp_path, base_url=hub, content_url=content)
+    with serve_api(settings) as api:
+        api.http.headers["Host"] = "localhost:9"
+        new_session(api)
+        hosts = TwoHosts(api, api.url, "", "")
+        place = f"/runs/r/sessions/s{XPROF}/"
+        assert hosts.ask(f"{content}{place}").headers["location"] == f"{hub}{place}"
+        entered = hosts.ask(hosts.ask(f"{hub}{place}").headers["location"])
+        cookie = entered.headers["set-cookie"].partition(";")[0]
+        assert cookie.startswith("xprof-hub-pass=")
+        assert hosts.ask(f"{content}{place}runs", cookie).json() == ["s"]
+        assert hosts.ask("http://evil.example/runs/r").status_code == 403
+
+
+def test_without_the_hubs_address_the_content_host_says_what_to_do(tmp_path: Path) -> None:
+    with serve_api(api_settings(tmp_path, content_url=CONTENT, auth="token")) as api:
+        answer = TwoHosts(api, api.url, "", "").ask(f"{CONTENT}/runs/r/sessions/s")
+        assert answer.status_code == 401
+        assert "Sign in on the hub" in answer.text
