@@ -12,6 +12,7 @@ from server.error_table import status_of
 from server.routes import (
     discovery,
     callers,
+    ingest,
     links,
     operations,
     runs,
@@ -29,6 +30,7 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 def test_every_operation_is_listed() -> None:
     app = FastAPI()
     for module in (
+        ingest,
         runs,
         discovery,
         sessions,

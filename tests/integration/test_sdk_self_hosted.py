@@ -10,7 +10,7 @@ import pytest
 
 from auth.identity import Role
 from auth.tokens import new_api_token
-from tests.contract.api_calls import attach, authorize, token_for
+from tests.contract.api_calls import authorize, token_for
 from tests.services.api import Api
 from tests.services.clients import Job, Jobs
 from tests.services.faulty import faulty_server
@@ -103,15 +103,18 @@ def test_several_processes_are_one_run_in_one_folder(guarded_api: Api, jobs: Job
     assert sorted(path.name for path in folder.iterdir()) == ["session-0", "session-1"]
 
 
-def test_what_it_captures_lies_where_the_run_says(guarded_api: Api, jobs: Jobs) -> None:
+def test_what_it_captures_becomes_a_session(guarded_api: Api, jobs: Jobs) -> None:
     root = guarded_api.settings.storage_roots[0]
     job = jobs.run(PROGRAM, by_path(guarded_api), "c", "--root", root, "--capture", "step-10")
     run = run_of(guarded_api, job)
-    run_id = run["name"].removeprefix("machineLearningRuns/")
-    answer = attach(guarded_api, run_id, f"{run['storageRoot']}/{run_id}")
+    answer = guarded_api.http.post(f"/{run['name']}:scan")
     assert answer.status_code == 200, answer.text
-    session = answer.json()
-    assert session["storageFolderUri"] == f"{root}/{run_id}/plugins/profile/step-10"
+    listed = guarded_api.http.get(f"/{run['name']}/profilerSessions").json()["profilerSessions"]
+    assert [session["name"] for session in listed] == [f"{run['name']}/profilerSessions/step-10"]
+    session = guarded_api.http.get(f"/{listed[0]['name']}").json()
+    run_id = str(job.said()["run"])
+    assert session["storageFolderUri"].rstrip("/") == f"{root}/{run_id}/plugins/profile/step-10"
+    assert session["kind"] == "SCANNED"
     assert session["foundHosts"] == 1
 
 
