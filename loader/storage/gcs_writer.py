@@ -15,6 +15,7 @@ from http import HTTPStatus
 from google.auth.exceptions import DefaultCredentialsError
 from google.cloud import storage
 from google.cloud.storage.fileio import BlobWriter
+from google.cloud.storage.retry import DEFAULT_RETRY
 
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME, parse_gcs
@@ -27,6 +28,9 @@ CHUNK_BYTES = 8 << 20
 MOST_COMPOSED = 32
 """Objects that one objects.compose takes (https://cloud.google.com/storage/docs/composing-objects)."""
 _TIMEOUT_SECONDS = 60
+_RETRY = DEFAULT_RETRY.with_timeout(30.0)
+"""A store that fails for longer is told to the client, which waits and comes again. Every change names the
+generation that it expects, so that doing it twice does no harm."""
 
 
 def connect_gcs_writer(root: str) -> GcsWriter:
@@ -84,6 +88,7 @@ class GcsWriter:
                 [self._source(source) for source in sources],
                 if_generation_match=0,
                 timeout=_TIMEOUT_SECONDS,
+                retry=_RETRY,
             )
         return self._stored(target)
 
@@ -98,7 +103,7 @@ class GcsWriter:
             for start in range(0, file.size, CHUNK_BYTES):
                 end = min(start + CHUNK_BYTES, file.size) - 1
                 block = blob.download_as_bytes(
-                    start=start, end=end, raw_download=True, timeout=_TIMEOUT_SECONDS
+                    start=start, end=end, raw_download=True, timeout=_TIMEOUT_SECONDS, retry=_RETRY
                 )
                 take(block)
 
@@ -119,6 +124,7 @@ class GcsWriter:
                     token=token,
                     if_generation_match=int(replaces or 0),
                     timeout=_TIMEOUT_SECONDS,
+                    retry=_RETRY,
                 )
             if token is None:
                 return self._stored(target)
@@ -132,7 +138,9 @@ class GcsWriter:
         blob = self._blob(file.location)
         try:
             with _writing(self._name, file.name):
-                blob.delete(if_generation_match=int(file.generation), timeout=_TIMEOUT_SECONDS)
+                blob.delete(
+                    if_generation_match=int(file.generation), timeout=_TIMEOUT_SECONDS, retry=_RETRY
+                )
         except AlreadyThereError:
             return False
         except LoaderError as error:
@@ -150,7 +158,9 @@ class GcsWriter:
         prefix = f"{parse_gcs(require_below(self.root, folder)).name}/"
         folders: dict[str, list[StoredFile]] = defaultdict(list)
         with _writing(self._name):
-            for blob in self._bucket.list_blobs(prefix=prefix, timeout=_TIMEOUT_SECONDS):
+            for blob in self._bucket.list_blobs(
+                prefix=prefix, timeout=_TIMEOUT_SECONDS, retry=_RETRY
+            ):
                 folders[blob.name[len(prefix) :].partition("/")[0]].append(self._stored(blob))
         idle = [
             file
@@ -185,6 +195,7 @@ class GcsDraft:
             content_type="application/octet-stream",
             if_generation_match=0,
             timeout=_TIMEOUT_SECONDS,
+            retry=_RETRY,
         )
 
     def write(self, block: bytes) -> None:
@@ -206,7 +217,7 @@ class GcsDraft:
         with _writing(self._bucket):
             self._writer.close()
             self._is_open = False
-            self._blob.reload(timeout=_TIMEOUT_SECONDS)
+            self._blob.reload(timeout=_TIMEOUT_SECONDS, retry=_RETRY)
         return _stored_file(self._blob, self._bucket)
 
     def discard(self) -> None:

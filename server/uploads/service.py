@@ -137,8 +137,8 @@ class Uploads:
         wanted = Wanted(self._most_bytes, None, asked.digest, header)
         if asked.part_digest and asked.digest != asked.part_digest:
             raise digest_mismatch("Content-Digest")
-        draft = await self._in_thread(self._store.begin_whole)
         with self._turn():
+            draft = await self._in_thread(self._store.begin_whole)
             return await receive(body, draft, wanted, self._pace, self._in_thread)
 
     async def _receive_part(
@@ -158,9 +158,9 @@ class Uploads:
                 "Content-Range", f"An upload has at most {MOST_PARTS} parts; send larger ones."
             )
         wanted = Wanted(size, size, asked.part_digest, "Content-Digest")
-        draft = await self._in_thread(lambda: self._store.begin_part(key, first, size))
         try:
             with self._turn():
+                draft = await self._in_thread(lambda: self._store.begin_part(key, first, size))
                 await receive(body, draft, wanted, self._pace, self._in_thread)
         except AlreadyThereError:
             pass  # The same part came twice at the same time, as after a broken connection.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import resource
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -414,3 +415,21 @@ def test_a_job_may_upload_and_not_remove(guarded_api: Api) -> None:
 def test_a_stranger_is_refused_before_anything_is_read(guarded_api: Api) -> None:
     answer = put(guarded_api, "a", b"x" * 5_000_000)
     assert error_of(answer) == (401, "UNAUTHENTICATED")
+
+
+def test_a_full_disk_is_said_and_the_upload_goes_on_later(api: Api) -> None:
+    put_part(api, "a", CONTENT, 0, PART)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (PART + 1000, hard)
+    )  # the server runs in this process
+    try:
+        answer = put_part(api, "a", CONTENT, PART, len(CONTENT))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert error_of(answer) == (507, "RESOURCE_EXHAUSTED")
+    assert answer.json()["error"]["details"] == [{"reason": "storage_full"}]
+    assert api.settings.upload_root not in answer.text
+    assert ask(api, "a", CONTENT).headers["range"] == f"bytes=0-{PART - 1}"
+    assert put_part(api, "a", CONTENT, PART, len(CONTENT)).status_code == 200
+    assert stored(api, "a") == CONTENT

@@ -20,6 +20,7 @@ from server.client.uploads import LocalProfile, host_path
 from server.schemas import Run
 from tests.services.cluster import PROFILE_PATH, Cluster, get
 from tests.services.hub import HubFactory, HubProcess
+from tests.services.pair import until
 
 PART = 1 << 20
 CONTENT = os.urandom(5 * PART + 123)
@@ -70,9 +71,11 @@ def overview(address: str) -> None:
 
 
 def test_an_upload_opens_in_xprof_on_one_machine(hubs: HubFactory, demo_session: Path) -> None:
-    hub = hubs.start({})
+    hub = hubs.start({"XPROF_HUB_PREWARM": "true"})
     name, link = upload_command(hub, "r", demo_session, "--create-run", "--share").split()
     assert name == "r/demo"
+    with HubClient(hub.url) as client:
+        until(lambda: client.sessions.get("r", "demo").prewarm == "done")
     assert get(f"{link}{PROFILE_PATH}/").status == 200
     hosts = get(f"{link}{PROFILE_PATH}/hosts?tag=trace_viewer@").json()
     expected = sorted(path.name.removesuffix(".xplane.pb") for path in demo_session.iterdir())
