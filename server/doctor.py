@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from uuid import uuid4
 
 import redis
 import typer
@@ -16,6 +17,7 @@ from loader.engine.xprof import check_pinned
 from loader.errors import LoaderError
 from loader.redis_results import connect
 from loader.storage.roots import open_storage
+from loader.storage.writing import open_writer
 from server.readiness import advice
 from server.registry.database import Database
 from server.settings import DATABASE_FILE, Settings
@@ -65,6 +67,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
         yield Finding("storage", False, "XPROF_HUB_STORAGE_ROOTS is empty: nothing may be read.")
     for root in settings.storage_roots:
         yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
+    if settings.upload_root:
+        subject = f"uploads {settings.upload_root}"
+        yield _check(subject, lambda: _try_uploads(settings.upload_root), (LoaderError, OSError))
 
 
 def _examine_engine(settings: Settings) -> Finding:
@@ -105,6 +110,14 @@ def _ping_database(settings: Settings) -> None:
 def _list_root(root: str) -> Callable[[], object]:
     """Opens and lists a root by itself, so that one that can't be used does not hide the others."""
     return lambda: open_storage([root]).list_folders(root)
+
+
+def _try_uploads(root: str) -> None:
+    """Writes a file where uploads lie, and removes it."""
+    writer = open_writer(root)
+    draft = writer.begin(f"{writer.root}/.uploads/{uuid4().hex}/doctor")
+    draft.write(b"\n")
+    writer.remove(draft.finish())
 
 
 def _check(
