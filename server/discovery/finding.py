@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from loader.catalog import PROFILE_FOLDER
 from loader.errors import ErrorCode, LoaderError
+from loader.storage.address import GCS_SCHEME
 from loader.storage.base import XPLANE_SUFFIX, Storage
 from server.registry.records import Run
 
@@ -94,9 +95,14 @@ def place_of_profile(location: str) -> ProfilePlace | None:
     nested = f"/{PROFILE_FOLDER}/{_NESTED}"
     for layout in (nested.removeprefix("/"), *reversed(LAYOUTS)):
         run_folder = parent.removesuffix(f"/{layout}")
-        if session and run_folder != parent and last_part(run_folder):
+        if session and run_folder != parent and is_folder(parent_of(run_folder)):
             return ProfilePlace(run_folder, session_folder)
     return None
+
+
+def is_folder(location: str) -> bool:
+    """Whether this can be a folder: a bucket at least, or a path from the top."""
+    return location.startswith("/") or len(location) > len(GCS_SCHEME)
 
 
 def last_part(location: str) -> str:

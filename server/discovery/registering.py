@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from loader.catalog import SessionFiles
 from server.captures import folder_time
-from server.discovery.finding import FoundSessions, last_part, parent_of
+from server.discovery.finding import FoundSessions, is_folder, last_part, parent_of
 from server.names import is_id
 from server.registry import attempts, runs, sessions
 from server.registry.database import Database
@@ -79,7 +79,8 @@ class Maker:
                 continue
             try:
                 # A run that doesn't have its folder's name is found by its look only.
-                values = _values(root if run_id == name else "", folder)
+                is_named = run_id == name and is_folder(root)
+                values = _values(root if is_named else "", folder)
                 made = runs.create_run(self.database, run_id, values, creator=self.creator, now=now)
             except RegistryError as error:
                 if error.problem is not RegistryProblem.ALREADY_EXISTS:

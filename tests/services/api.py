@@ -68,6 +68,7 @@ def api_settings(folder: Path, **values: object) -> Settings:
         "upload_root": str(folder / "uploads"),
         "secret_key": "of this test",
         "prewarm": False,
+        "scan_seconds": 0,
     }
     return Settings.model_validate({**defaults, **values})
 
