@@ -26,7 +26,8 @@ _LIVE_BYTES_AT_START = 24 << 30
 _FORWARD, _BACKWARD = (0.05, 0.42), (0.46, 0.97)
 """Parts of a step."""
 _LEAST_FRAGMENTATION, _FRAGMENTATION_JITTER, _FRAGMENTATION_OF_SWELLING = 0.01, 0.004, 0.08
-_EVENT_PS = 1_000_000
+_EVENT_PS = 1
+"""XProf would count longer ones as time of ops."""
 # TensorFlow's DataType numbers, which XProf spells out, and bytes of an element.
 _FLOAT, _BFLOAT16, _INT32 = (1, 4), (14, 2), (3, 4)
 _BATCH, _LENGTH, _WIDTH, _HEADS = 128, 2048, 2048, 16

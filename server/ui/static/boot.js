@@ -2,6 +2,7 @@
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
 import { enableBar } from "./bar/bar.js";
+import { foldSideBar } from "./drawer.js";
 import { keepFramesInside } from "./frames.js";
 import { replaceGlance } from "./glance.js";
 import { keepLinksInside } from "./links.js";
@@ -36,6 +37,7 @@ keepFramesInside();
 watchRequests(onRequest);
 enableBar();
 followTools();
+foldSideBar();
 replaceGlance();
 // The trace viewer and the graph are pages of their own in frames; they report through report.js. Their requests
 // dismiss nothing: the trace viewer asks again and again while somebody zooms.

@@ -8,6 +8,10 @@ const TAB_STOPS = 150;
 /** Pixels that a found node is wide at least, so that it can be read. */
 const READABLE = 140;
 
+/** Scales between which all of a graph is shown at first; below, nobody can read it. */
+const SMALLEST = 0.6;
+const LARGEST = 1.6;
+
 /** Pixels that an arrow key moves the graph. */
 const STEP = 80;
 
@@ -88,6 +92,29 @@ function moveTo(node, container, view) {
   );
 }
 
+/** The node or the cluster of an op: the one that names it first, since users and operands may name it too. */
+function placeOf(container, name) {
+  const nodes = [...container.querySelectorAll(".node, .cluster")];
+  const places = nodes.map((node) => [node, wordsOf(node).split(/[^\w.-]+/).indexOf(name)]);
+  return places.filter(([, at]) => at >= 0).sort(([, left], [, right]) => left - right)[0]?.[0];
+}
+
+/** Shows all of the graph if that can be read, else the op that was asked for at the size of its text. */
+function begin(container, view) {
+  const { realZoom } = view.getSizes();
+  if (realZoom > LARGEST) {
+    view.zoomBy(LARGEST / realZoom);
+    view.center();
+  }
+  const asked = placeOf(container, new URLSearchParams(location.search).get("node_name") ?? "");
+  if (realZoom >= SMALLEST || !asked) return;
+  // A fusion is shown whole if it can be read then.
+  const [place, window] = [asked.getBoundingClientRect(), container.getBoundingClientRect()];
+  const whole = Math.min(window.width / place.width, window.height / place.height) * 0.9;
+  view.zoomBy(Math.min(1, Math.max(SMALLEST, realZoom * whole)) / realZoom);
+  moveTo(asked, container, view);
+}
+
 /** Finds nodes by their text; Enter goes on to the next one. */
 function search({ field, told }, container, nodes, view) {
   let [found, at] = [[], -1];
@@ -128,6 +155,7 @@ export function lookAround(svg, container, bar) {
   // Only now, because the bar takes some of the room that the graph is fitted to.
   const view = window.svgPanZoom(svg, { dblClickZoomEnabled: false, maxZoom: 200, minZoom: 0.1, zoomEnabled: true });
   search(find, container, nodes, view);
+  begin(container, view);
   container.tabIndex = 0;
   container.setAttribute("role", "group");
   container.setAttribute("aria-label", "Graph. Plus and minus zoom, arrow keys move, 0 shows all of it.");

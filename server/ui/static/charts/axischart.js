@@ -16,6 +16,9 @@ import { enableZoom } from "./zoom.js";
 /** Pixels between the plot and a legend that is behind a second axis. */
 const BESIDE_SECOND_AXIS = 66;
 
+/** Pixels by which a line is wider that lies below an equal one. */
+const COVERED = 4;
+
 export class AxisChart {
   #container;
   #kind;
@@ -155,6 +158,12 @@ export class AxisChart {
     return marks;
   }
 
+  /** Whether a later series has the same values and hides this one. */
+  #isCovered(chart, index) {
+    const own = chart.spans[index];
+    return chart.spans.slice(index + 1).some((later) => own.every((span, row) => span?.to === later[row]?.to));
+  }
+
   #drawOne(chart, one, spans, place) {
     const type = typeOf(chart, one);
     if (type === "bars") return shapes.drawBars(chart, one, spans, place);
@@ -165,7 +174,8 @@ export class AxisChart {
     const pointSize = one.options.pointSize ?? chart.options.pointSize ?? (scatter ? 7 : 0);
     const points = pointSize > 0 && one.options.pointsVisible !== false;
     const area = type === "area" || type === "steppedArea";
-    const style = { area, stepped: type === "steppedArea", lineWidth };
+    const covered = type === "line" && !chart.options.isStacked && this.#isCovered(chart, chart.series.indexOf(one));
+    const style = { area, stepped: type === "steppedArea", lineWidth: covered ? lineWidth + COVERED : lineWidth };
     const onLine = area || lineWidth > 0 ? shapes.drawLine(chart, one, spans, style) : [];
     const onPoints = points ? shapes.drawPoints(chart, one, spans, pointSize) : [];
     return onPoints.length ? onPoints : onLine;

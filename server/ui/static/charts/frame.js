@@ -13,6 +13,10 @@ const MARGIN = { side: 0.04, legend: 0.24, labels: 0.11, names: 0.24 };
 /** Pixels below the plot that labels with a title need. */
 const BELOW_WITH_TITLE = 38;
 
+/** Pixels of a second line of the bottom axis' title, and the sizes of titles. */
+const TITLE_LINE = 14;
+const TITLE = 12;
+
 /** Pixels beside the plot that a second axis needs. */
 const SECOND_AXIS = 52;
 
@@ -70,16 +74,29 @@ export function plotRect(size, options, vertical) {
   );
   // XProf gives a title and a plot that starts above it; Google moves the title, we move the plot.
   const start = options.title ? Math.max(top, 28) : top;
-  const end = Math.min(top + high, height - roomBelow(options));
+  const end = Math.min(top + high, height - roomBelow(options, wide));
   return { left, top: start, width: wide, height: Math.max(10, end - start) };
 }
 
 /** The pixels that the bottom axis needs. XProf asks for plots that leave less. */
-function roomBelow({ hAxis, legend }) {
+function roomBelow({ hAxis, legend }, wide) {
   const below = legendPosition({ legend }) === "bottom" ? 18 : 0;
-  if (hAxis?.title) return BELOW_WITH_TITLE - (hAxis.textPosition === "none" ? 16 : 0) + below;
+  if (hAxis?.title) {
+    const second = titleLines(hAxis.title, wide).length > 1 ? TITLE_LINE : 0;
+    return BELOW_WITH_TITLE - (hAxis.textPosition === "none" ? 16 : 0) + below + second;
+  }
   // Without axes' names a plot may fill everything, as the bars of the memory viewer do.
   return below;
+}
+
+/** A title in at most two lines that are no wider than the plot. */
+function titleLines(text, width) {
+  if (textWidth(text, TITLE) <= width) return [text];
+  const words = text.split(" ");
+  let first = words.length;
+  while (first > 1 && textWidth(words.slice(0, first).join(" "), TITLE) > width) first--;
+  const rest = words.slice(first).join(" ");
+  return [words.slice(0, first).join(" "), ...(rest ? [rest] : [])].map((line) => fitText(line, TITLE, width));
 }
 
 /** A line of the grid, unless the axis hides it. */
@@ -151,25 +168,30 @@ export function drawTitles(root, plot, size, titles, beside) {
     const text = fitText(titles.title, 13, size.width - plot.left - 4);
     draw(draw(root, "text", { class: "xh-title", x: plot.left, y: 16, "font-size": 13 }, text), "title", {}, titles.title);
   }
-  const axisTitle = (text, x, y, turn) => {
-    const room = turn ? size.height - 4 : 2 * Math.min(x, size.width - x);
-    const at = { x, y, "font-size": 12, "text-anchor": "middle", transform: turn ? `rotate(-90 ${x} ${y})` : undefined };
-    const made = draw(root, "text", { class: "xh-axis-title", ...at }, fitText(text, 12, room));
-    draw(made, "title", {}, text);
+  const axisTitle = (text, x, y, whole, transform) => {
+    const at = { x, y, "font-size": TITLE, "text-anchor": "middle", transform };
+    draw(draw(root, "text", { class: "xh-axis-title", ...at }, text), "title", {}, whole);
+  };
+  const sideTitle = (text, x) => {
+    const y = middleOf(text);
+    axisTitle(fitText(text, TITLE, size.height - 4), x, y, text, `rotate(-90 ${x} ${y})`);
   };
   const middleOf = (text) => {
-    const half = Math.min(size.height / 2 - 2, textWidth(text, 12) / 2);
+    const half = Math.min(size.height / 2 - 2, textWidth(text, TITLE) / 2);
     return Math.min(size.height - half - 2, Math.max(half + 2, centre));
   };
   if (titles.bottom) {
     const end = plot.top + plot.height;
-    axisTitle(titles.bottom, plot.left + plot.width / 2, Math.min(size.height - 5, end + (beside.bottom ? 36 : 18)), false);
+    const lines = titleLines(titles.bottom, plot.width);
+    const last = Math.min(size.height - 5, end + (beside.bottom ? 36 : 18) + (lines.length - 1) * TITLE_LINE);
+    for (const [at, line] of lines.entries()) {
+      axisTitle(line, plot.left + plot.width / 2, last - (lines.length - 1 - at) * TITLE_LINE, titles.bottom);
+    }
   }
   if (titles.left) {
-    axisTitle(titles.left, Math.max(12, plot.left - beside.left - 9), middleOf(titles.left), true);
+    sideTitle(titles.left, Math.max(12, plot.left - beside.left - 9));
   }
   if (titles.right) {
-    const x = Math.min(size.width - 5, plot.left + plot.width + beside.right + 17);
-    axisTitle(titles.right, x, middleOf(titles.right), true);
+    sideTitle(titles.right, Math.min(size.width - 5, plot.left + plot.width + beside.right + 17));
   }
 }

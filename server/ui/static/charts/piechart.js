@@ -12,6 +12,12 @@ import { hideTooltip, say, showTooltip } from "./tooltip.js";
 /** Google joins slices below this share unless `sliceVisibilityThreshold` says otherwise. */
 const LEAST_SHARE = 1 / 720;
 
+/** The rest's share that is not 0.0 %. */
+const LEAST_NAMED_REST = 0.0005;
+
+/** Pixels of arc below which a slice, or all that is left of the pie, has no edge. */
+const THINNEST = 2;
+
 /** The slices of a table: `{label, value, share, color, row}`; `row` is null for the joined rest. */
 export function readSlices(table, options) {
   const colors = options.colors?.length ? options.colors : PALETTE;
@@ -32,6 +38,12 @@ export function readSlices(table, options) {
   const value = rest.reduce((sum, slice) => sum + slice.value, 0);
   const label = options.pieResidueSliceLabel ?? "Other";
   return [...shown, { row: null, label, text: `${Number(value.toPrecision(6))}`, value, share, color: REST }];
+}
+
+/** Whether an edge would be seen more than the slice, or than what lies beside it. */
+function isThin({ share }, radius) {
+  const [arc, whole] = [share * 2 * Math.PI * radius, 2 * Math.PI * radius];
+  return arc < THINNEST || whole - arc < THINNEST;
 }
 
 /** The outline of a slice between two angles, in radians clockwise from the top. */
@@ -139,7 +151,9 @@ export class PieChart {
     const plot = right
       ? { left: 0, top, width: frame.x + frame.radius, height: frame.radius * 2 }
       : { left: 8, top, width: size.width - 16, height: frame.radius * 2 };
-    drawLegend(root, plot, size, options, this.#slices, {
+    // A rest of which nothing can be seen needs no name.
+    const named = this.#slices.filter(({ row, share }) => row !== null || share >= LEAST_NAMED_REST);
+    drawLegend(root, plot, size, options, named, {
       point: (slice) => this.#highlight(root, this.#slices.indexOf(slice)),
       choose: (slice) => this.#select(slice),
     });
@@ -150,7 +164,7 @@ export class PieChart {
     const slice = this.#slices[index];
     // An arc from a point to itself draws nothing, so a whole circle stops just short of it.
     const end = Math.min(to, from + 2 * Math.PI - 1e-4);
-    const path = { d: slicePath(frame, from, end), fill: slice.color, class: "xh-slice" };
+    const path = { d: slicePath(frame, from, end), fill: slice.color, class: isThin(slice, frame.radius) ? "xh-slice xh-thin" : "xh-slice" };
     const made = draw(root, "path", { ...path, "data-row": slice.row ?? "rest" });
     made.addEventListener("mousemove", (event) => this.#mean(root, index, event));
     made.addEventListener("mouseleave", () => this.#mean(root, -1));

@@ -10,6 +10,10 @@ import { hideTooltip, say, showTooltip } from "./tooltip.js";
 /** How far from a point the pointer may be to mean it, in pixels. */
 const REACH = 24;
 
+/** Pixels within which points lie on one spot, and how many of them are told of. */
+const SAME_SPOT = 2;
+const MOST_TOLD = 8;
+
 const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** Where a mark is, in pixels of the chart. */
@@ -27,6 +31,20 @@ function nearest(marks, x, y) {
     if (away < distance) [best, distance] = [mark, away];
   }
   return best;
+}
+
+/** A point and all others on its spot, which it covers or which cover it; a bar is alone. */
+function onSpot(marks, mark) {
+  if (mark.box) return [mark];
+  const others = marks.filter((one) => one !== mark && !one.box && Math.hypot(one.x - mark.x, one.y - mark.y) <= SAME_SPOT);
+  return [mark, ...others];
+}
+
+/** What is told of everything on one spot. */
+function textOfSpot(marks, mark, textOf) {
+  const texts = [...new Set(onSpot(marks, mark).map(textOf))];
+  const more = texts.length > MOST_TOLD ? [`and ${texts.length - MOST_TOLD} more at this spot`] : [];
+  return [...texts.slice(0, MOST_TOLD), ...more].join("\n\n");
 }
 
 /** A mark of the category whose band lies at a place of the plot; its column is null, as Google's is. */
@@ -62,8 +80,13 @@ export function listen(root, chart, hear) {
   const { options, table, marks } = chart;
   const silent = options.tooltip?.trigger === "none";
   const wide = options.focusTarget === "category";
-  const textOf = (mark) =>
-    wide ? categoryText(table, chart.series, mark.row) : markText(table, mark.series, mark.row);
+  // In a stack, layers without height lie on one spot everywhere.
+  const alone = chart.options.isStacked || !["Scatter", "Line", "Combo"].includes(chart.kind);
+  const oneText = (mark) => markText(table, mark.series, mark.row);
+  const textOf = (mark) => {
+    if (wide) return categoryText(table, chart.series, mark.row);
+    return alone ? oneText(mark) : textOfSpot(marks, mark, oneText);
+  };
   let current = null;
   const mean = (mark, at) => {
     const same = mark?.row === current?.row && mark?.column === current?.column;
