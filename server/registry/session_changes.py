@@ -22,7 +22,7 @@ from server.registry.records import (
     SessionState,
     etag_of,
 )
-from server.registry.sessions import to_record
+from server.registry.sessions import lock_run, to_record
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,13 @@ def note_look(
 ) -> ProfilerSession | None:
     """Notes what a session's files look like; None when it was deleted. No change of the session itself."""
     with database.writing() as session:
-        found = session.execute(_by_uid(uid).with_for_update(of=SessionRow)).one_or_none()
-        if found is None:
+        run_id = session.scalar(_run_of(uid))
+        if run_id is None:
             return None
-        row, run_id = found
+        lock_run(session, run_id)
+        row = session.scalar(select(SessionRow).where(SessionRow.uid == uid).with_for_update())
+        if row is None:
+            return None
         if row.seen_digest != digest:
             row.seen_digest, row.seen_changed = digest, now
             session.execute(update(RunRow).where(RunRow.key == row.run_key).values(seen=now))
@@ -130,7 +133,7 @@ def _apply(row: SessionRow, changes: SessionChanges) -> None:
 
 
 def _locked(session: Session, run_id: str, session_id: str) -> SessionRow:
-    run_key = select(RunRow.key).where(RunRow.id == run_id).scalar_subquery()
+    run_key = lock_run(session, run_id)
     query = select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
     row = session.scalar(query.with_for_update())
     if row is None:
@@ -138,9 +141,9 @@ def _locked(session: Session, run_id: str, session_id: str) -> SessionRow:
     return row
 
 
-def _by_uid(uid: str) -> Select[SessionRow, str]:
+def _run_of(uid: str) -> Select[str]:
     return (
-        select(SessionRow, RunRow.id)
-        .join(RunRow, RunRow.key == SessionRow.run_key)
+        select(RunRow.id)
+        .join(SessionRow, SessionRow.run_key == RunRow.key)
         .where(SessionRow.uid == uid)
     )

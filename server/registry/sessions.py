@@ -98,7 +98,9 @@ def create_session(
     """
     try:
         with database.writing() as session:
-            run_key = _run_key(session, run_id)
+            run_key = lock_run(session, run_id)
+            if run_key is None:
+                raise run_not_found(run_id)
             if new.merged_from:
                 require_free_origins(session, run_key, run_id, new.merged_from)
             row = SessionRow(
@@ -231,6 +233,7 @@ def delete_session(
         RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
     """
     with database.writing() as session:
+        lock_run(session, run_id)
         row = session.scalar(_query(run_id, session_id).with_for_update())
         if row is None:
             raise session_not_found(run_id, session_id)
@@ -247,13 +250,14 @@ def delete_session(
         session.execute(delete(SessionRow).where(SessionRow.key == row.key))
 
 
-def _run_key(session: Session, run_id: str) -> int:
-    # The lock keeps the run from being deleted between this look and the insert.
+def lock_run(session: Session, run_id: str) -> int | None:
+    """Key of a run that nobody else changes or deletes until the transaction ends; None if there is none.
+
+    Whoever changes a session locks its run before it, as deleting the run does: in the other order two of
+    them could wait for each other.
+    """
     query = select(RunRow.key).where(RunRow.id == run_id)
-    key = session.scalar(query.with_for_update(read=True, key_share=True))
-    if key is None:
-        raise run_not_found(run_id)
-    return key
+    return session.scalar(query.with_for_update(key_share=True))
 
 
 def _of_run(run_uid: str) -> Select[SessionRow, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -13,7 +14,7 @@ from server.registry import attempts, operations, requests, runs, session_change
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.pages import PageRequest
-from server.registry.records import RunState, SessionKind, SessionState
+from server.registry.records import ProfilerSession, RunState, SessionKind, SessionState
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -199,6 +200,37 @@ def test_changes_are_decided_on_what_is_there(database: Database) -> None:
     found = sessions.get_session(database, "r", "s")
     assert set(found.targets) == {"h0", *(f"host-{number}" for number in range(6))}
     assert found.version == 7
+
+
+def _call(calls: Sequence[Callable[[], object]], who: int) -> None:
+    calls[who]()
+
+
+def test_a_run_may_be_deleted_while_its_sessions_change(database: Database) -> None:
+    """Either comes first; none waits for one that waits for it."""
+
+    def rename(_old: ProfilerSession) -> session_changes.SessionChanges:
+        return session_changes.SessionChanges(display_name="new")
+
+    for number in range(15):
+        make_run(database)
+        make_session(database)
+        uid = sessions.get_session(database, "r", "s").uid
+        calls: list[Callable[[], object]] = [
+            partial(runs.delete_run, database, "r", etag=None, now=NOW),
+            partial(sessions.delete_session, database, "r", "s", etag=None, now=NOW),
+            partial(make_session, database, "s1"),
+            partial(make_session, database, "s2"),
+            partial(session_changes.note_look, database, uid, str(number), now=NOW),
+            *[
+                partial(
+                    session_changes.change_session, database, "r", "s", rename, etag=None, now=NOW
+                )
+            ]
+            * 3,
+        ]
+        failures = at_once(len(calls), partial(_call, calls))
+        assert all(isinstance(problem, RegistryError) for problem in failures), failures
 
 
 def test_a_change_with_an_old_etag_changes_nothing(database: Database) -> None:
