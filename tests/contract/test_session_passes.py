@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from auth.browser_sessions import BrowserSeals, BrowserSession, hand_over
+from auth.browser_sessions import BrowserSeals, BrowserSession, SessionPass, hand_over
 from auth.identity import Role
 from server.registry.database import Database
 from server.registry.sessions import get_session
@@ -168,6 +168,17 @@ def test_a_revoked_token_ends_the_pass_at_the_next_request(hosts: TwoHosts) -> N
     assert entered.status_code == 302
     passed = entered.headers["set-cookie"].partition(";")[0]
     assert hosts.ask(url, passed, Accept="*/*").status_code == 401
+
+
+def test_a_pass_asks_what_the_role_may(hosts: TwoHosts) -> None:
+    token, _ = token_for(hosts.api, Role.INGEST)
+    database = Database(hosts.api.settings.resolved_database_url)
+    uid = get_session(database, "a b", "s%").uid
+    granted = SessionPass(token, uid, datetime.now(UTC) + timedelta(hours=1))
+    text = BrowserSeals(hosts.api.settings.secret_key).write_pass(granted)
+    cookie = f"__Secure-xprof-hub-pass={text}"
+    answer = hosts.ask(f"{CONTENT}{SESSION}{XPROF}/runs", cookie, Accept="*/*")
+    assert answer.status_code == 403
 
 
 @pytest.mark.parametrize("destination", ["iframe", "empty", "image", "script", "embed"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import httpx2
 import pytest
 
+from auth.browser_sessions import BrowserSeals, BrowserSession
 from auth.identity import Role
 from server.routes import run_pages, sign_in, xprof, xprof_progress
-from tests.contract.api_calls import authorize, error_of, new_session
+from tests.contract.api_calls import authorize, error_of, new_session, token_for
 from tests.contract.browsing import DATA, XPROF, browser, location, signed_in
 from tests.services.api import Api
 
@@ -59,19 +62,18 @@ def test_whoever_may_read_sessions_gets_through(guarded_api: Api, role: Role) ->
             assert ask(client, path).status_code not in {401, 403}, path
 
 
-@pytest.mark.parametrize("path", READ_BY_VIEWERS)
-def test_nobody_else_learns_whether_anything_is_there(guarded_api: Api, path: str) -> None:
+def test_nobody_else_learns_whether_anything_is_there(guarded_api: Api) -> None:
     set_up(guarded_api)
     with browser(guarded_api) as client:
-        refused = ask(client, path)
-        assert error_of(refused) == (401, "UNAUTHENTICATED")
-        no_run = path.replace("runs/r", "runs/none", 1)
-        no_session = path.replace("sessions/s", "sessions/none", 1)
-        for missing in (no_run, no_session):
-            assert ask(client, missing).text == refused.text
-        for asked in (path, no_run, no_session):
-            assert location(client.get(asked)).startswith("/signin?next=/runs")
-            assert client.head(asked).status_code == 302
+        for path in READ_BY_VIEWERS:
+            refused = ask(client, path)
+            assert error_of(refused) == (401, "UNAUTHENTICATED"), path
+            no_run = path.replace("runs/r", "runs/none", 1)
+            no_session = path.replace("sessions/s", "sessions/none", 1)
+            for asked in (path, no_run, no_session):
+                assert ask(client, asked).text == refused.text
+                assert location(client.get(asked)).startswith("/signin?next=/runs")
+                assert client.head(asked).status_code == 302
 
 
 def test_every_route_is_in_the_table() -> None:
@@ -111,3 +113,18 @@ def test_a_token_in_the_header_opens_no_page(guarded_api: Api) -> None:
     with browser(guarded_api) as client:
         answer = client.get("/runs", headers={"Authorization": authorization})
         assert location(answer) == "/signin?next=/runs"
+
+
+def test_each_request_asks_what_the_role_may(guarded_api: Api) -> None:
+    """A job's token can't sign in; whose role becomes a job's while he is signed in sees no more than it."""
+    set_up(guarded_api)
+    token_id, _ = token_for(guarded_api, Role.INGEST)
+    session = BrowserSession(token_id, datetime.now(UTC) + timedelta(hours=1))
+    text = BrowserSeals(guarded_api.settings.secret_key).write_session(session)
+    with browser(guarded_api) as client:
+        client.cookies.set("xprof-hub", text)
+        for path in READ_BY_VIEWERS:
+            assert error_of(ask(client, path)) == (403, "PERMISSION_DENIED"), path
+            shown = client.get(path)
+            assert shown.status_code == 403
+            assert "You may not look at this" in shown.text
