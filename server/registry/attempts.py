@@ -34,11 +34,21 @@ def begin_attempt(
 def add_attempt(
     session: Session, run: RunRow, details: Mapping[str, Json], now: datetime
 ) -> AttemptRow:
-    """Begins the next attempt of a locked run; one that is still under way ends as LOST.
+    """Begins the next attempt of a locked run; one that is still under way ends as LOST."""
+    return add_attempt_after(session, run, newest_row(session, run.key), details, now)
 
-    That can only be the newest: none becomes active once there is a later one.
+
+def add_attempt_after(
+    session: Session,
+    run: RunRow,
+    newest: AttemptRow | None,
+    details: Mapping[str, Json],
+    now: datetime,
+) -> AttemptRow:
+    """The same for whoever knows the newest attempt already.
+
+    No other can be under way: none becomes active once there is a later one.
     """
-    newest = newest_row(session, run.key)
     if newest is not None and newest.state == RunState.ACTIVE.value:
         newest.state, newest.ended = RunState.LOST.value, now
     row = AttemptRow(

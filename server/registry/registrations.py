@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from server.registry.attempts import add_attempt, apply_state, newest_row
+from server.registry.attempts import add_attempt_after, apply_state, newest_row
 from server.registry.attempts import to_record as attempt_record
 from server.registry.database import Database
 from server.registry.errors import run_not_found
@@ -55,8 +55,8 @@ def register_attempt(
     for is_last in (False, True):
         try:
             with database.writing() as session:
-                row = _changed_or_new(session, run_id, decide, creator, now)
-                attempt = add_attempt(session, row, details, now)
+                row, newest = _changed_or_new(session, run_id, decide, creator, now)
+                attempt = add_attempt_after(session, row, newest, details, now)
                 if request is not None:
                     claim(session, request, str(attempt.number), now)
                 session.flush()
@@ -113,16 +113,17 @@ def find_registration(database: Database, run_id: str, number: int) -> Attempt |
 
 def _changed_or_new(
     session: Session, run_id: str, decide: DecideRun, creator: str, now: datetime
-) -> RunRow:
+) -> tuple[RunRow, AttemptRow | None]:
+    """The run, and its newest attempt so far."""
     row = _locked(session, run_id)
     if row is None:
         row = new_row(run_id, decide(None, {}), creator=creator, now=now)
         session.add(row)
         session.flush()
-        return row
+        return row, None
     newest = newest_row(session, row.key)
     apply_changes(session, row, decide(to_record(row), newest.details if newest else {}), now)
-    return row
+    return row, newest
 
 
 def _end_earlier(

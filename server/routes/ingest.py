@@ -40,6 +40,12 @@ ATTEMPT_COOKIE = "xprof-hub-attempt"
 """Tells a job its attempt. Its client keeps cookies, so what it reports later is about that one."""
 _LONGEST_REQUEST_ID = 100
 
+_PARAMETERS = {
+    "updateMask": "Fields to change in a run that is there; all that the body holds unless set.",
+    "allowMissing": "Sent by the SDK; a run that is not there is made in any case.",
+    "requestId": "Makes sending it again harmless for a day: the same request begins no second attempt.",
+}
+
 Registrar = Annotated[Principal, Depends(require(Action.RUNS_REGISTER))]
 
 
@@ -95,6 +101,16 @@ reports.route_class = ReportRoute
     "",
     response_model_exclude_none=True,
     openapi_extra={
+        "parameters": [
+            {
+                "name": name,
+                "in": "query",
+                "required": False,
+                "description": description,
+                "schema": {"type": "string"},
+            }
+            for name, description in _PARAMETERS.items()
+        ],
         "requestBody": {
             "content": {
                 "application/json": {
@@ -106,7 +122,7 @@ reports.route_class = ReportRoute
                     },
                 }
             }
-        }
+        },
     },
 )
 async def register_run(

@@ -12,6 +12,7 @@ from loader.engine.base import RS_VERSION, XPROF_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["requirements.lock", "requirements-demo.lock", "requirements-build.lock"]
+CLIENTS = "requirements-clients.lock"
 PACKAGE = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE)
 REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
 
@@ -63,7 +64,16 @@ def test_xprof_rs_is_the_version_whose_answers_are_compared() -> None:
     assert "xprof-rs" not in versions("requirements-demo.lock")
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+def test_the_clients_of_jobs_stay_out_of_the_product() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    clients = project["dependency-groups"]["clients"]
+    assert "google-cloud-mldiagnostics==1.0.10" in clients
+    assert names(clients) <= versions(CLIENTS).keys()
+    for lock in LOCKS:
+        assert not {"google-cloud-mldiagnostics", "jax", "jaxlib"} & versions(lock).keys()
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, CLIENTS])
 def test_every_package_has_hashes_and_no_address_of_a_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
     assert "://" not in text
