@@ -55,6 +55,11 @@ class Asked:
     replaces: str | None
     only_new: bool
 
+    @property
+    def size(self) -> int | None:
+        """Bytes of the whole file, if the client says so."""
+        return self.length if self.span is None else self.span.total
+
 
 def read_headers(headers: Mapping[str, str]) -> Asked:
     """The request of these headers, whose names are in lower case or compared without case.

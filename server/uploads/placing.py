@@ -123,7 +123,8 @@ class Placer:
             return None
         if asked.digest and not asked.only_new:
             key = upload_key(known.owner, target.host, asked.digest)
-            if self._is_same(key, known.file, asked.digest):
+            may_be_same = asked.size in (None, known.file.size)
+            if may_be_same and self._is_same(key, known.file, asked.digest):
                 return self._note(known.session, known.file)
         if asked.replaces is None:
             raise _exists(target.host, known.file)
@@ -170,7 +171,8 @@ class Placer:
             current = self._store.find(session.locations[0], target.host)
             if current is None:
                 raise _conflict("The host's file was removed meanwhile. Send it again.") from None
-            if asked.only_new or not self._is_same(key, current, digest):
+            may_be_same = not asked.only_new and current.size == draft.size
+            if not (may_be_same and self._is_same(key, current, digest)):
                 self._store.clear(key)
                 raise _exists(target.host, current) from None
             file = current
