@@ -407,6 +407,8 @@ def test_a_job_may_upload_and_not_remove(guarded_api: Api) -> None:
     for token, expected in ((job, 200), (viewer, 403)):
         answer = put(guarded_api, "a", PROFILE, Authorization=f"Bearer {token}")
         assert answer.status_code == expected
+    path = f"{guarded_api.url}/ingest/{job}/v1{host_path('by path')}"
+    assert httpx2.put(path, content=PROFILE).status_code == 200
     removed = guarded_api.http.delete(host_path("a"), headers={"Authorization": f"Bearer {job}"})
     assert removed.status_code == 403
     assert stored(guarded_api, "a") == PROFILE
