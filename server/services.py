@@ -69,4 +69,9 @@ def get_services(request: Request) -> Services:
     return services
 
 
-ServicesDependency = Annotated[Services, Depends(get_services)]
+async def _services_of(request: Request) -> Services:
+    # A dependency that is no coroutine gets a thread, which costs each request more than this does.
+    return get_services(request)
+
+
+ServicesDependency = Annotated[Services, Depends(_services_of)]
