@@ -29,7 +29,6 @@ from playwright.sync_api import Browser, Frame, Page, sync_playwright
 FOLDER = Path(__file__).parents[1] / "docs" / "img"
 LARGEST_BYTES = 200_000
 _WAIT = 120_000
-_WIDE = 1000
 _HOST = "t1v-n-3c1f2ab0-w-0"
 _CHART = "svg[role=img]"
 _HAS_EVENTS = """() => {
@@ -50,7 +49,7 @@ class Picture:
         query: the rest of the address.
         width: of the window, in pixels.
         theme: what the reader's system prefers.
-        open_menu: name of a button that is pressed first.
+        open_menu: selector of a button that is pressed first.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Picture:
     open_menu: str = ""
 
 
-_GRAPH = (("host", _HOST), ("node_name", "copy_bitcast_fusion.54"), ("graph_width", "1"))
+_GRAPH = (("host", _HOST), ("node_name", "copy_bitcast_fusion.54"), ("graph_width", "2"))
 PICTURES = (
     Picture("overview", "overview_page", _CHART, ()),
     Picture("overview-dark", "overview_page", _CHART, (), theme="dark"),
@@ -83,7 +82,7 @@ PICTURES = (
     Picture("memory-profile", "memory_profile", _CHART),
     Picture("memory-viewer", "memory_viewer", _CHART),
     Picture("graph", "graph_viewer", "iframe#graph-html", _GRAPH),
-    Picture("hosts", "overview_page", _CHART, (), open_menu="4 hosts"),
+    Picture("about", "overview_page", _CHART, (), open_menu="#xh-about"),
 )
 
 
@@ -132,10 +131,8 @@ def take(browser: Browser, link: str, picture: Picture, folder: Path) -> Path:
         page.wait_for_load_state("networkidle")
         if "iframe" in picture.ready:
             _wait_for_frame(page)
-        if picture.width < _WIDE:
-            page.keyboard.press("Escape")  # closes XProf's side bar, which lies over narrow pages
         if picture.open_menu:
-            page.get_by_text(picture.open_menu, exact=True).first.click()
+            page.locator(picture.open_menu).click()
         page.wait_for_timeout(1500)  # XProf's own movements: menus, ripples, the trace's first fit
         return _save(page.screenshot(), folder / f"{picture.name}.png")
     finally:

@@ -81,7 +81,9 @@ def is_of_the_attack(element: Any) -> bool:
     attributes = dict(zip(flat[::2], flat[1::2], strict=True))
     handlers = [name for name in attributes if re.match(r"on(?!-)", name)]
     loads_attack = element["localName"] == "img" and attributes.get("src") == "x"
-    inline_script = element["localName"] == "script" and "src" not in attributes
+    # Ours is a block of data, which no browser runs; whatever broke out of it would be an element of its own.
+    is_data = attributes == {"type": "application/json", "id": "xh-page"}
+    inline_script = element["localName"] == "script" and "src" not in attributes and not is_data
     return bool(handlers) or loads_attack or inline_script
 
 

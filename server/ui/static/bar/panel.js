@@ -56,6 +56,13 @@ export function openPanelBy(button, panel, prepare) {
 export function closeDetailsFromOutside(details) {
   const summary = details.querySelector("summary");
   let outside = null;
+  // The event `toggle` comes later than the details open; Escape may be faster.
+  details.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !details.open) return;
+    event.stopPropagation();
+    details.open = false;
+    summary.focus();
+  });
   details.addEventListener("toggle", () => {
     outside?.abort();
     outside = details.open ? closeFromOutside(summary, details, () => (details.open = false)) : null;
