@@ -46,6 +46,13 @@ def test_anything_else_is_refused(text: str) -> None:
         mask(text)
 
 
+@pytest.mark.parametrize("start", ["", "labels", "labels,", "labels.", "`a` "])
+def test_no_mask_takes_longer_than_it_is(start: str) -> None:
+    # With any other than linear time this would take days, and nothing else of a front end would go on.
+    with pytest.raises(ApiError):
+        mask(start + " " * 60_000 + "`")
+
+
 def test_a_mask_has_an_end() -> None:
     with pytest.raises(ApiError, match="200"):
         mask(",".join(f"labels.k{number}" for number in range(201)))
