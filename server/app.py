@@ -44,6 +44,8 @@ from server.routes import (
 )
 from server.routes import (
     callers,
+    device_codes,
+    device_page,
     discovery,
     ingest,
     link_entry,
@@ -195,6 +197,7 @@ def create_app(settings: Settings) -> FastAPI:
         discovery.router,
         notifications.router,
         callers.router,
+        device_codes.router,
         managed_runs.router,
         managed_sessions.router,
         managed_children.router,
@@ -204,6 +207,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(asset_routes.router)
     app.include_router(link_entry.router)
     app.include_router(sign_in.router)
+    app.include_router(device_page.router)
     app.include_router(run_pages.router)
     for router in (xprof_progress.routes, xprof.routes):
         app.include_router(xprof.at_all_places(router))

@@ -6,7 +6,9 @@ which others on the machine can read.
 
 from __future__ import annotations
 
+import getpass
 import os
+import socket
 import sys
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -15,6 +17,7 @@ import typer
 
 from auth.tokens import API_PREFIX
 from server.client import HubClient, HubError, NotSignedInError
+from server.commands.browser import show_page
 from server.commands.console import (
     JsonOption,
     TokenOption,
@@ -39,6 +42,7 @@ from server.settings import LOOPBACK
 
 LOGIN_EXAMPLES = examples(
     "xprof-hub login https://hub.example.com",
+    "xprof-hub login https://hub.example.com --device",
     "xprof-hub login https://hub.example.com --token-stdin < token.txt",
 )
 LOGOUT_EXAMPLES = examples("xprof-hub logout", "xprof-hub logout --all")
@@ -57,14 +61,20 @@ def login(
     token_stdin: Annotated[
         bool, typer.Option("--token-stdin", help="Read the token from standard input.")
     ] = False,
+    device: Annotated[
+        bool,
+        typer.Option("--device", help="Let a person who has signed in in a browser say yes."),
+    ] = False,
     url: UrlOption = "",
 ) -> None:
     """Keep a hub's address and an API token for all other commands; asks for the token."""
+    if device and token_stdin:
+        raise typer.BadParameter("Either --device or --token-stdin.")
     try:
         address = find_access(hub or url, "").url
-        caller = _without_token(address)
-        token = "" if caller else _read_token(token_stdin)
+        token, caller = "", _without_token(address)
         if caller is None:
+            token = _ask_a_person(address) if device else _read_token(token_stdin)
             caller = _caller(address, token)
         file = keep_token(address, token)
     except CredentialsError as problem:
@@ -122,6 +132,25 @@ def _without_token(address: str) -> Caller | None:
 def _caller(address: str, token: str) -> Caller:
     with HubClient(address, token) as client:
         return client.caller()
+
+
+def _ask_a_person(address: str) -> str:
+    """The token that somebody lets this program have, in a browser here or on another device."""
+    with HubClient(address) as client:
+        code = client.device_codes.begin(_this_place())
+        say(f"Open {code.verification_uri_complete}")
+        say(f"and let the program in that shows {code.user_code}. Waiting ...")
+        show_page(code.verification_uri_complete)
+        return client.device_codes.wait(code).token
+
+
+def _this_place() -> str:
+    """What the person is told about where this program runs."""
+    try:
+        name = f"{getpass.getuser()}@{socket.gethostname()}"
+    except (OSError, KeyError):  # no such user
+        name = socket.gethostname()
+    return name[:100] or "xprof-hub"
 
 
 def _read_token(from_stdin: bool) -> str:

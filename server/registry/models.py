@@ -245,3 +245,18 @@ class LeaseRow(Base):
     name: Mapped[str] = mapped_column(ByteText, primary_key=True)
     holder: Mapped[str] = mapped_column(ByteText)
     until: Mapped[datetime] = mapped_column(UtcTime)
+
+
+class DeviceCodeRow(Base):
+    """A program that waits to be let in; see `auth.device_codes`."""
+
+    __tablename__ = "device_codes"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    code_hash: Mapped[str] = mapped_column(ByteText, unique=True)
+    user_code: Mapped[str] = mapped_column(ByteText, unique=True)
+    client: Mapped[str] = mapped_column(ByteText)
+    expires: Mapped[datetime] = mapped_column(UtcTime)
+    state: Mapped[str] = mapped_column(ByteText)
+    token_id: Mapped[str] = mapped_column(ByteText)

@@ -7,7 +7,6 @@ as somebody else, or out. `next` leads to this hub's own pages only.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -17,9 +16,7 @@ from auth.browser_sessions import BrowserSession, begin_session, principal_of
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
 from server.browser_cookies import forget_signed_in, set_signed_in
-from server.error_table import BODY_TOO_LARGE
-from server.errors import ApiError
-from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
+from server.forms import read_form
 from server.local_paths import local_path
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
@@ -35,7 +32,6 @@ RUNS_PATH = "/runs"
 _UNKNOWN = "This is no API token that works here. Check that you have all of it."
 _JOBS_ONLY = "This token lets a job register itself. To look at runs, use another one."
 _TOO_MANY = "Too many wrong tokens came from your network. Try again in {seconds} seconds."
-_MOST_FIELDS = 8
 
 
 @router.api_route(SIGN_IN_PATH, methods=["GET", "HEAD"])
@@ -51,7 +47,7 @@ def show_form(request: Request, services: ServicesDependency) -> Response:
 async def sign_in(request: Request, services: ServicesDependency) -> Response:
     """Takes a token and leads on."""
     refuse_foreign_site(request)
-    fields = await _read_form(request)
+    fields = await read_form(request)
     token = fields.get("token", "").strip()
     back = _back(services, fields.get("next", ""))
     return await run_in_threadpool(_signed_in, request, services, token, back)
@@ -102,21 +98,3 @@ def _form(services: Services, back: str, problem: str = "", status: int = 200) -
 def _back(services: Services, wanted: str) -> str:
     prefix = services.settings.path_prefix
     return local_path(wanted, prefix, f"{prefix}{RUNS_PATH}")
-
-
-async def _read_form(request: Request) -> dict[str, str]:
-    """The first value of each field of a form.
-
-    Raises:
-        ApiError: 413.
-    """
-    try:
-        body = await read_limited_body(request)
-    except BodyTooLargeError as problem:
-        message = f"A form has at most {MAX_BODY_BYTES} bytes."
-        raise ApiError(BODY_TOO_LARGE, message, headers={"Connection": "close"}) from problem
-    try:
-        fields = parse_qs(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
-    except ValueError:
-        return {}
-    return {name: values[0] for name, values in fields.items()}

@@ -1,0 +1,122 @@
+"""`/v1/deviceCodes`: a program asks to be let in, and comes back for its token. Needs no token of its own.
+
+What its person sees and decides is `server.routes.device_page`. Neither code is ever part of an address that
+is logged: the long one goes in bodies, and queries are not logged.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from auth.browser_sessions import principal_of
+from auth.device_codes import (
+    INTERVAL,
+    LIFETIME,
+    TOKEN_LIFETIME,
+    DeviceRequest,
+    DeviceState,
+    new_device_code,
+    new_user_code,
+)
+from auth.identity import create_token
+from auth.tokens import hash_token
+from server.access import Handler, LimitedRequest
+from server.error_table import PRECONDITION, UNAVAILABLE
+from server.errors import ApiError
+from server.public_address import PageBase
+from server.registry.device_codes import (
+    TooManyWaitingError,
+    add_device_request,
+    take_device_request,
+)
+from server.registry.tokens import SqlTokenStore
+from server.routes.tokens import created_resource
+from server.schemas import CreatedToken
+from server.schemas.device_codes import DeviceCode, DeviceExchange, NewDeviceCode
+from server.services import Services, ServicesDependency
+
+DEVICE_PATH = "/device"
+
+
+class _OpenRoute(APIRoute):
+    """A route for callers whom nobody knows, which reads no more than it should."""
+
+    def get_route_handler(self) -> Handler:
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            limited = LimitedRequest(request.scope, request.receive)
+            await limited.body()
+            response = await inner(limited)
+            response.headers["Cache-Control"] = "no-store"
+            return response
+
+        return handle
+
+
+# Not in the OpenAPI document: it is a protocol of its own, which docs/api.md describes.
+router = APIRouter(prefix="/v1", route_class=_OpenRoute, include_in_schema=False)
+
+
+@router.post("/deviceCodes")
+def begin(services: ServicesDependency, body: NewDeviceCode, base: PageBase) -> DeviceCode:
+    """Makes the two codes."""
+    if services.settings.auth == "dev":
+        raise _refusal("not_needed", "This hub asks for no token.")
+    now, secret = datetime.now(UTC), new_device_code()
+    request = DeviceRequest(new_user_code(), body.display_name, now + LIFETIME)
+    try:
+        add_device_request(services.database, request, hash_token(secret), now)
+    except TooManyWaitingError as problem:
+        message = "Too many programs are waiting to be let in. Try again later."
+        raise ApiError(UNAVAILABLE, message) from problem
+    place = f"{base}{DEVICE_PATH}"
+    return DeviceCode(
+        device_code=secret,
+        user_code=request.user_code,
+        verification_uri=place,
+        verification_uri_complete=f"{place}?code={quote(request.user_code)}",
+        expire_time=request.expires,
+        interval_seconds=int(INTERVAL.total_seconds()),
+    )
+
+
+@router.post("/deviceCodes:exchange")
+def exchange(services: ServicesDependency, body: DeviceExchange) -> CreatedToken:
+    """Answers an API token, once, if the program's person has allowed it."""
+    now = datetime.now(UTC)
+    request = take_device_request(services.database, hash_token(body.device_code), now)
+    if request is None:
+        raise _refusal("expired_token", "This code is over, or was used. Begin anew.")
+    if request.state is DeviceState.WAITING:
+        raise _refusal("authorization_pending", "Nobody has allowed this yet.")
+    if request.state is DeviceState.REFUSED:
+        raise _refusal("access_denied", "It was refused.")
+    return _token_for(services, request, now)
+
+
+def _token_for(services: Services, request: DeviceRequest, now: datetime) -> CreatedToken:
+    """A token that may no more, and works no longer, than the one that its person signed in with."""
+    store = SqlTokenStore(services.database)
+    person = principal_of(store, request.token_id, now)
+    behind = store.find_token_by_id(request.token_id)
+    if person is None or behind is None:
+        raise _refusal("access_denied", "Whoever allowed this may do nothing here any more.")
+    expires = min(now + TOKEN_LIFETIME, behind.expires or now + TOKEN_LIFETIME)
+    token, secret = create_token(
+        store,
+        name=f"{person.name} at {request.client}",
+        role=person.role,
+        creator=person.name,
+        now=now,
+        expires=expires,
+    )
+    return created_resource(token, secret, now)
+
+
+def _refusal(reason: str, message: str) -> ApiError:
+    return ApiError(PRECONDITION, message, [{"reason": reason}])

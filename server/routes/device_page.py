@@ -1,0 +1,97 @@
+"""`/device`: where somebody who has signed in lets a program in, or not.
+
+Only a person who has signed in sees which program asks. Wrong codes count as wrong tokens do. A page of
+another site can't press the button (`refuse_foreign_site`), and no frame of another site shows it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from auth.device_codes import DeviceState, read_user_code
+from auth.policy import Action
+from server.access import refuse_foreign_site
+from server.forms import read_form
+from server.registry.device_codes import decide_device_request, find_device_request
+from server.routes.device_codes import DEVICE_PATH
+from server.services import Services, ServicesDependency
+from server.signed_in import Person, require_person
+from server.ui.device_page import ALLOWED, REFUSED, DevicePage, render_device_page
+from server.xprof_pages import html_response
+
+router = APIRouter(include_in_schema=False)
+
+_UNKNOWN = "No program waits with this code. Codes are good for ten minutes, and once."
+_TOO_MANY = "Too many wrong codes came from your network. Try again in {seconds} seconds."
+
+
+@router.api_route(DEVICE_PATH, methods=["GET", "HEAD"])
+def show(request: Request, services: ServicesDependency) -> Response:
+    """Asks for the code, or whether to let the program of one in."""
+    person = _person(request, services)
+    typed = request.query_params.get("code", "")
+    if not typed:
+        return _page(services, DevicePage(person.principal.name, person.principal.role.value))
+    return _ask(request, services, person, typed)
+
+
+@router.post(DEVICE_PATH)
+async def decide(request: Request, services: ServicesDependency) -> Response:
+    """Takes the answer."""
+    refuse_foreign_site(request)
+    fields = await read_form(request)
+    return await run_in_threadpool(_decide, request, services, fields)
+
+
+def _decide(request: Request, services: Services, fields: dict[str, str]) -> Response:
+    person = _person(request, services)
+    typed, answer = fields.get("code", ""), fields.get("decision", "")
+    if answer not in {"allow", "refuse"}:
+        return _ask(request, services, person, typed)
+    state = DeviceState.ALLOWED if answer == "allow" else DeviceState.REFUSED
+    code, now = read_user_code(typed), datetime.now(UTC)
+    token_id = person.session.token_id
+    if not code or not decide_device_request(services.database, code, state, token_id, now):
+        return _wrong(request, services, person)
+    message = ALLOWED if state is DeviceState.ALLOWED else REFUSED
+    return html_response(services.policies, message.render(), "words")
+
+
+def _ask(request: Request, services: Services, person: Person, typed: str) -> Response:
+    code = read_user_code(typed)
+    seconds = services.sign_ins.guesses.seconds_to_wait(_address(request))
+    if seconds:
+        answer = _page(services, _empty(person, _TOO_MANY.format(seconds=seconds)), 429)
+        answer.headers["Retry-After"] = str(seconds)
+        return answer
+    found = find_device_request(services.database, code, datetime.now(UTC)) if code else None
+    if found is None:
+        return _wrong(request, services, person)
+    principal = person.principal
+    page = DevicePage(principal.name, principal.role.value, found.user_code, found.client)
+    return _page(services, page)
+
+
+def _wrong(request: Request, services: Services, person: Person) -> Response:
+    services.sign_ins.guesses.note(_address(request))
+    return _page(services, _empty(person, _UNKNOWN), 404)
+
+
+def _empty(person: Person, problem: str) -> DevicePage:
+    return DevicePage(person.principal.name, person.principal.role.value, problem=problem)
+
+
+def _page(services: Services, page: DevicePage, status: int = 200) -> Response:
+    action = f"{services.settings.path_prefix}{DEVICE_PATH}"
+    return html_response(services.policies, render_device_page(page, action), "form", status)
+
+
+def _person(request: Request, services: Services) -> Person:
+    return require_person(request, services, Action.CALLER_READ, "caller")
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""

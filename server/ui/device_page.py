@@ -1,0 +1,59 @@
+"""The page on which somebody lets a program in. What a program calls itself may be anything: it is escaped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from server.ui.inline_style import inline_style
+from server.ui.shell import Message
+
+ALLOWED = Message(
+    "It is signed in",
+    "The program that showed the code acts as you from now on.",
+    "Go back to it. To end that, revoke its token: xprof-hub tokens list.",
+)
+REFUSED = Message(
+    "It was refused",
+    "The program that showed the code stays outside.",
+    "Somebody sent you the code? Then somebody wanted to act as you.",
+)
+
+
+@dataclass(frozen=True)
+class DevicePage:
+    """What stands there.
+
+    Attributes:
+        person: who has signed in.
+        role: how much they may do.
+        code: of the program that asks; empty to ask for one.
+        client: what that program calls itself.
+        problem: what was wrong with the code before.
+    """
+
+    person: str
+    role: str
+    code: str = ""
+    client: str = ""
+    problem: str = ""
+
+
+def render_device_page(page: DevicePage, action: str) -> str:
+    """The page.
+
+    Args:
+        page: what stands there.
+        action: where its form goes.
+    """
+    template = _templates().get_template("device.html")
+    return template.render(page=page, action=action, style=inline_style())
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
+    )
