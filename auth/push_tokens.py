@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 GOOGLE_ISSUERS = frozenset({"https://accounts.google.com", "accounts.google.com"})
 _KEYS_SECONDS = 3600.0
 _RETRY_SECONDS = 60.0
-"""How long an unknown key is not asked for again: a forged token must not make us call somebody each time."""
+"""How long an unknown key is not asked for again, nor an issuer who did not answer: a forged token must not
+make us call somebody, and wait, each time."""
 _SKEW_SECONDS = 30
 _LONGEST_TOKEN = 8192
 
@@ -46,6 +47,7 @@ class PushVerifier:
         self._clock = clock
         self._keys: Mapping[str, str] = {}
         self._fetched: float | None = None
+        self._failed: float | None = None
         self._lock = threading.Lock()
 
     def is_genuine(self, authorization: str | None) -> bool:
@@ -71,7 +73,7 @@ class PushVerifier:
             claims = jwt.decode(
                 token, keys, audience=self._audience, clock_skew_in_seconds=_SKEW_SECONDS
             )
-        except (ValueError, exceptions.GoogleAuthError):
+        except (ValueError, RecursionError, exceptions.GoogleAuthError):
             return False
         return (
             claims.get("iss") in GOOGLE_ISSUERS
@@ -86,6 +88,16 @@ class PushVerifier:
             age = None if self._fetched is None else now - self._fetched
             is_stale = age is None or age > _KEYS_SECONDS
             if is_stale or (key_id not in self._keys and age is not None and age > _RETRY_SECONDS):
-                self._keys = dict(self._fetch_keys())
+                self._keys = dict(self._fetch(now))
                 self._fetched = now
             return self._keys
+
+    def _fetch(self, now: float) -> Mapping[str, str]:
+        """The issuer's keys of now; not asked for again soon after that failed."""
+        if self._failed is not None and now - self._failed <= _RETRY_SECONDS:
+            raise KeysUnavailableError("the issuer did not answer a moment ago")
+        try:
+            return self._fetch_keys()
+        except KeysUnavailableError:
+            self._failed = now
+            raise

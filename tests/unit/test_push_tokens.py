@@ -62,6 +62,11 @@ def test_another_issuers_key_of_the_same_name_does_not() -> None:
     assert not verifier_of(Keys(ISSUER.keys)).is_genuine(Issuer().header())
 
 
+def deep() -> str:
+    """JSON that no parser follows to its end, in a token that is short enough to be looked at."""
+    return base64.urlsafe_b64encode(b"[" * 5000).decode().rstrip("=")
+
+
 def part(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
@@ -80,6 +85,8 @@ def part(value: object) -> str:
         f"Bearer {part({'alg': 'RS256'})}.{part({'email': ACCOUNT})}.AAAA",
         f"Bearer {part({'alg': 'RS256', 'kid': ['k1']})}.{part({'email': ACCOUNT})}.AAAA",
         f"Bearer {part(['k1'])}.{part({})}.AAAA",
+        f"Bearer {deep()}.{part({})}.AAAA",
+        f"Bearer {part({'alg': 'RS256', 'kid': 'k1'})}.{deep()}.AAAA",
         "Bearer " + "a" * 9000,
     ],
 )
@@ -111,3 +118,18 @@ def test_without_keys_nothing_is_decided() -> None:
     verifier = PushVerifier(AUDIENCE, ACCOUNT, none)
     with pytest.raises(KeysUnavailableError):
         verifier.is_genuine(ISSUER.header())
+
+
+def test_an_issuer_who_does_not_answer_is_not_asked_for_every_forged_token() -> None:
+    asked, times = [], [0.0]
+
+    def none() -> Mapping[str, str]:
+        asked.append(times[0])
+        raise KeysUnavailableError
+
+    verifier = PushVerifier(AUDIENCE, ACCOUNT, none, lambda: times[0])
+    for moment in (0.0, 1.0, 30.0, 61.0, 62.0):
+        times[0] = moment
+        with pytest.raises(KeysUnavailableError):
+            verifier.is_genuine(Issuer().header())
+    assert asked == [0.0, 61.0]
