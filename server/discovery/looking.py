@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from loader.catalog import SessionFiles, digest_of, list_session
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import PAGE_ENTRIES, Storage
@@ -23,7 +25,7 @@ from server.registry import looks as registry_looks
 from server.registry import runs
 from server.registry.attempts import close_silent
 from server.registry.database import Database
-from server.registry.discovery import find_runs_by_ids, find_watched_run, reopen_lost
+from server.registry.discovery import WatchedRun, find_runs_by_ids, find_watched_run, reopen_lost
 from server.registry.errors import RegistryError
 from server.registry.looks import Look, LookKind
 from server.registry.records import Json, ProfilerSession, SessionState
@@ -34,6 +36,8 @@ _CURSOR = "cursor"
 DISMISSED = "dismissed"
 """In the note of a folder whose run somebody deleted."""
 _SILENCE_EVERY = timedelta(minutes=1)
+_NO_NEWS = frozenset({ErrorCode.STORAGE_UNAVAILABLE, ErrorCode.INTERNAL})
+"""Failures that a run's owner can do nothing about."""
 logger = logging.getLogger(__name__)
 
 
@@ -126,6 +130,11 @@ class Looker:
             logger.info("a look found less than before: %s", error.message)
             self._again(look, now, self._rules.pace.shortest)
             looked = Looked()
+        except SQLAlchemyError:
+            raise
+        except Exception:  # one folder that nobody foresaw must not stop the looks at all others
+            logger.exception("a look at a %s failed", look.kind.value.lower())
+            looked = self._fail(look, LoaderError(ErrorCode.INTERNAL, "The look failed."), now)
         outcome = "failed" if looked.failure else "new" if looked.is_new else "unchanged"
         self._metrics.looked(look.kind.value, outcome)
         return looked
@@ -146,15 +155,15 @@ class Looker:
         """Has the folders looked at that are runs, or may become some; how many had not been known."""
         names = {last_part(folder): folder for folder in folders}
         known = find_runs_by_ids(self._database, list(names))
-        seen = {look.place for look in registry_looks.looks_at_places(self._database, folders)}
+        seen = registry_looks.looks_at_places(self._database, folders)
+        places, watched = {look.place for look in seen}, {look.subject for look in seen}
         new = []
         for name, folder in names.items():
             run = known.get(name)
-            if folder in seen:
-                continue
             if run is not None and run.storage_root in {"", root}:
-                new.append(Look(LookKind.RUN, run.uid, folder, now))
-            elif self._rules.adopts:
+                if run.uid not in watched:
+                    new.append(Look(LookKind.RUN, run.uid, folder, now))
+            elif self._rules.adopts and folder not in places:
                 new.append(Look(LookKind.FOLDER, folder, folder, now))
         return registry_looks.add_looks(self._database, new) if new else 0
 
@@ -183,6 +192,7 @@ class Looker:
         if run is None:
             self._dismiss(look)
             return Looked()
+        look = _moved(look, run)
         found = sessions_of_folder(self._storage, look.place, layout_in(look))
         before = names_in(look)
         count = self._maker.add_sessions(run, found.folders, before, now)
@@ -249,6 +259,8 @@ class Looker:
                 runs.add_warning(self._database, run_id, sentence)
             except RegistryError as error:
                 logger.info("a lost run was deleted: %s", error.message)
+        longest = self._rules.pace.longest_active
+        registry_looks.hasten_active_runs(self._database, now + longest, now)
         self._metrics.found("lost", len(lost))
         self._metrics.found("reopened", len(reopened))
         self._again(look, now, _SILENCE_EVERY)
@@ -263,7 +275,7 @@ class Looker:
         failures = look.failures + 1
         kept = replace(look, looked=now, failures=failures, due=now + after_failures(failures))
         registry_looks.save_look(self._database, kept)
-        if look.kind is LookKind.RUN and error.code is not ErrorCode.STORAGE_UNAVAILABLE:
+        if look.kind is LookKind.RUN and error.code not in _NO_NEWS:
             self._warn(look.subject, error)
         if look.kind is LookKind.ROOT or failures == 1:
             logger.warning("a look at a %s failed: %s", look.kind.value.lower(), error.message)
@@ -274,6 +286,12 @@ class Looker:
         if run is not None:
             sentence = f"Sessions of this run are not looked for: {error.message}"
             runs.add_warning(self._database, run.id, sentence)
+
+
+def _moved(look: Look, run: WatchedRun) -> Look:
+    """The look at where the run's folder is now; what was registered elsewhere says nothing about it."""
+    place = f"{run.storage_root}/{run.id}" if run.storage_root else look.place
+    return look if place == look.place else replace(look, place=place, unchanged=0, note={})
 
 
 def _joined(look: Look, note: Mapping[str, Json]) -> dict[str, Json]:

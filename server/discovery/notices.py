@@ -14,7 +14,7 @@ from server.discovery.finding import FoundSessions, ProfilePlace, parent_of, pla
 from server.discovery.looking import DISMISSED, DiscoveryRules
 from server.discovery.registering import Maker, layout_in, names_in, noted
 from server.discovery_metrics import DiscoveryMetrics
-from server.registry.discovery import WatchedRun, known_sessions
+from server.registry.discovery import WatchedRun, session_at
 from server.registry.looks import (
     LookKind,
     find_look,
@@ -71,7 +71,7 @@ class Notices:
 
     def _register(self, run: WatchedRun, place: ProfilePlace, now: datetime) -> None:
         database, folder = self.maker.database, place.session_folder
-        uid = known_sessions(database, run.uid).locations.get(folder)
+        uid = session_at(database, run.uid, folder)
         if uid is not None:
             hasten(database, LookKind.SESSION, uid, now)
             return

@@ -105,8 +105,9 @@ class Maker:
             roots: where a run that says nowhere to write to is looked for by its id.
         """
         for look in looks_at_places(self.database, [folder]):
-            if look.kind is LookKind.RUN:
-                return find_watched_run(self.database, look.subject)
+            watched = find_watched_run(self.database, look.subject)
+            if look.kind is LookKind.RUN and watched is not None:
+                return watched
         name, root = last_part(folder), parent_of(folder)
         run = find_runs_by_ids(self.database, [name]).get(name)
         if run is None or run.storage_root not in ({root, ""} if root in roots else {root}):

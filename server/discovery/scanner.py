@@ -116,9 +116,9 @@ class Scanner:
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)
         looked = [one for one in outcomes if isinstance(one, Looked)]
         self._pause_after_trouble(looked, now)
-        for problem in outcomes:
-            if isinstance(problem, Exception):
-                raise problem
+        failed = [problem for problem in outcomes if isinstance(problem, Exception)]
+        if failed:
+            logger.warning("%d looks failed: %s", len(failed), type(failed[0]).__name__)
         return [one.completed for one in looked if one.completed is not None]
 
     async def _look(self, look: Look, now: datetime) -> Looked:

@@ -27,10 +27,15 @@ class Pace:
 
     shortest: timedelta
 
+    @property
+    def longest_active(self) -> timedelta:
+        """Most time between two looks at an active run's folder."""
+        return max(_ACTIVE_LONGEST, self.shortest)
+
     def run(self, state: RunState, unchanged: int) -> timedelta:
         """Until a run's folder is looked at again, after so many looks that found nothing new."""
         if state is RunState.ACTIVE:
-            return _doubled(self.shortest, unchanged, max(_ACTIVE_LONGEST, self.shortest))
+            return _doubled(self.shortest, unchanged, self.longest_active)
         return _doubled(_ENDED_FIRST, unchanged, _LONGEST)
 
     def stranger(self, unchanged: int) -> timedelta:

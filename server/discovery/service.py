@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from loader.storage.address import is_gcs
 from loader.storage.base import Storage
 from server.discovery.completion import expected_hosts, newest_change
 from server.discovery.counted import CountedStorage
@@ -114,7 +116,7 @@ def build_discovery(
     """Puts discovery together; nothing runs yet."""
     silence = timedelta(hours=settings.run_silence_hours)
     shortest = timedelta(seconds=settings.scan_seconds or 60)
-    roots = tuple(root.rstrip("/") for root in settings.scan_roots)
+    roots = tuple(_folder(root) for root in settings.scan_roots)
     rules = DiscoveryRules(roots, settings.auto_register, Pace(shortest), silence)
     counted = CountedStorage(storage, metrics.listed)
     maker = Maker(database, silence)
@@ -140,6 +142,12 @@ class _Prewarming:
             change_prewarm, self.database, session.uid, state, {PrewarmState.NONE}
         ):
             self.prewarmer.start(replace(session, prewarm=state.value), files)
+
+
+def _folder(root: str) -> str:
+    """A root as storage names its folders."""
+    place = root if is_gcs(root) else str(Path(root).expanduser().absolute())
+    return place.rstrip("/")
 
 
 def _verifier(settings: Settings) -> PushVerifier | None:

@@ -79,6 +79,19 @@ def known_sessions(database: Database, run_uid: str) -> KnownSessions:
     return KnownSessions(frozenset(row.id for row in rows), places)
 
 
+def session_at(database: Database, run_uid: str, folder: str) -> str | None:
+    """Identity of the run's session in this folder, written without a slash at the end."""
+    query = (
+        select(SessionRow.uid)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(RunRow.uid == run_uid, SessionRow.location.in_([folder, f"{folder}/"]))
+        .order_by(SessionRow.key)
+        .limit(1)
+    )
+    with database.reading() as session:
+        return session.scalar(query)
+
+
 def open_sessions_of(database: Database, run_uid: str, most: int) -> tuple[str, ...]:
     """Identities of a run's newest sessions whose hosts may still come."""
     query = (

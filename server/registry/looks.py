@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Exists, Select, delete, exists, select
+from sqlalchemy import Exists, Select, delete, exists, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from server.registry.database import Database
 from server.registry.models import LookRow, RunRow, SessionRow
-from server.registry.records import Json, SessionState
+from server.registry.records import Json, RunState, SessionState
 
 _HASTENED = "hastened"
 """In a note: how often it was hastened, so that a look under way notices."""
@@ -151,6 +151,26 @@ def hasten(database: Database, kind: LookKind, subject: str, due: datetime) -> b
         times = row.note.get(_HASTENED)
         row.note = {**row.note, _HASTENED: (times if isinstance(times, int) else 0) + 1}
         return True
+
+
+def hasten_active_runs(database: Database, later_than: datetime, due: datetime) -> None:
+    """Looks now at active runs whose turn would come later than this: they were ended when it was set.
+
+    Those that could not be looked at last time wait.
+    """
+    active = select(RunRow.uid).where(RunRow.state == RunState.ACTIVE.value)
+    change = (
+        update(LookRow)
+        .where(
+            LookRow.kind == LookKind.RUN.value,
+            LookRow.due > later_than,
+            LookRow.failures == 0,
+            LookRow.subject.in_(active),
+        )
+        .values(due=due, unchanged=0)
+    )
+    with database.writing() as session:
+        session.execute(change)
 
 
 def remove_look(database: Database, key: int) -> None:

@@ -174,3 +174,36 @@ def test_each_layout_is_found_and_then_asked_for_first(database: Database, layou
     store.calls.clear()
     assert sessions_of_folder(store, f"{ROOT}/r1", found.layout) == found
     assert len(store.calls) == (2 if layout.count("plugins") > 1 else 1)
+
+
+def test_a_job_that_begins_again_is_looked_at_often_again(database: Database) -> None:
+    register(database, "r1")
+    attempts.set_state(database, "r1", RunState.COMPLETED, now=NOW)
+    store, clock = CountingStore(), Clock(NOW)
+    parts = Parts(database, store, clock, roots=())
+    for _ in range(4):  # until it is looked at every eight hours
+        asyncio.run(parts.until_quiet())
+        clock.advance(hours=8)
+    asyncio.run(parts.until_quiet())
+    attempts.begin_attempt(database, "r1", {}, now=clock.now)
+    store.put(profile("r1", FRESH))
+    clock.advance(minutes=2)
+    asyncio.run(parts.until_quiet())
+    clock.advance(seconds=2)
+    asyncio.run(parts.until_quiet())
+    assert sessions_of(database, "r1")[FRESH].attempt == 1
+
+
+def test_a_run_that_writes_elsewhere_is_looked_at_there(database: Database) -> None:
+    register(database, "r1")
+    store, clock = CountingStore([profile("r1", OLD)]), Clock(NOW)
+    parts = Parts(database, store, clock, roots=())
+    asyncio.run(parts.until_quiet())
+    elsewhere = "gs://bucket/elsewhere"
+    changes = runs.RunChanges(storage_root=f"{elsewhere}/")
+    runs.update_run(database, "r1", changes, etag=None, now=NOW)
+    store.put(profile("r1", OLD, root=elsewhere))
+    clock.advance(minutes=10)
+    asyncio.run(parts.until_quiet())
+    places = {one.locations[0] for one in sessions_of(database, "r1").values()}
+    assert places == {f"{root}/r1/plugins/profile/{OLD}" for root in (ROOT, elsewhere)}

@@ -273,3 +273,20 @@ def test_a_lease_is_one_holders(database: Database) -> None:
     assert not take_lease(database, "work", "next", now=NOW, lasting=lasting)
     give_lease_back(database, "work", str(holder))
     assert take_lease(database, "work", "next", now=NOW, lasting=lasting)
+
+
+def test_a_folder_that_nobody_foresaw_stops_no_other(database: Database) -> None:
+    store = CountingStore(profile(run, name) for run in ("bad", "good") for name in NAMES)
+
+    def trouble(location: str) -> None:
+        if "/bad/" in location:
+            raise ZeroDivisionError
+
+    store.trouble = trouble
+    parts = Parts(database, store, Clock(NOW))
+    asyncio.run(parts.until_quiet())
+    assert found(database) == folders("good")
+    store.trouble = lambda _location: None
+    parts.clock.advance(minutes=1)
+    asyncio.run(parts.until_quiet())
+    assert found(database) == folders("bad", "good")
