@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
-import resource
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 
-import httpx2
 import pytest
 
-from auth.identity import Role
 from tests.contract.api_calls import (
     PROFILE,
-    attach,
     create_run,
     error_of,
     fields_of,
     run_path,
     session_path,
-    token_for,
-    write_profile,
 )
-from tests.contract.uploading import ask, digest_of, host_path, put, put_part
-from tests.services.api import Api, api_settings, serve_api
+from tests.contract.uploading import (
+    ask,
+    digest_of,
+    host_path,
+    parts_of,
+    put,
+    put_part,
+    session_of,
+    stored,
+)
+from tests.services.api import Api
 
 PART = 300_000
 CONTENT = os.urandom(1_000_000)
@@ -36,26 +35,6 @@ CONTENT = os.urandom(1_000_000)
 def run(request: pytest.FixtureRequest) -> None:
     if "api" in request.fixturenames:
         create_run(request.getfixturevalue("api"), "r")
-
-
-def session_of(api: Api, session: str = "s") -> dict[str, object]:
-    answer = api.http.get(session_path("r", session))
-    assert answer.status_code == 200, answer.text
-    found: dict[str, object] = answer.json()
-    return found
-
-
-def stored(api: Api, host: str, session: str = "s") -> bytes:
-    """What is in a host's place."""
-    folder = Path(str(session_of(api, session)["storageFolderUri"]))
-    return (folder / f"{host}.xplane.pb").read_bytes()
-
-
-def parts_of(api: Api) -> list[str]:
-    """Names of all parts and drafts."""
-    folder = Path(api.settings.upload_root) / ".uploads"
-    names = [path.name for path in folder.rglob("*") if path.is_file()]
-    return [name for name in names if not name.startswith("whole-")]
 
 
 def test_a_whole_file_makes_the_session(api: Api) -> None:
@@ -192,136 +171,6 @@ def test_a_part_with_another_digest_is_not_kept(api: Api) -> None:
     )
 
 
-def test_another_file_of_the_same_host_is_never_replaced_silently(api: Api) -> None:
-    etag = put(api, "a", PROFILE).headers["etag"]
-    for refused in (
-        put(api, "a", b"another"),
-        put(api, "a", b"another", If_None_Match="*"),
-        put(api, "a", b"another", Repr_Digest=digest_of(b"another")),
-        put_part(api, "a", CONTENT, 0, PART),
-        ask(api, "a", CONTENT),
-    ):
-        assert error_of(refused) == (409, "ALREADY_EXISTS")
-        assert refused.headers["etag"] == etag
-    assert error_of(put(api, "a", b"x", If_Match='"other"')) == (409, "ABORTED")
-    assert stored(api, "a") == PROFILE
-    replaced = put(api, "a", b"another", If_Match=etag)
-    assert replaced.status_code == 200
-    assert replaced.headers["etag"] != etag
-    assert stored(api, "a") == b"another"
-    assert put(api, "a", b"a third", If_Match="*").status_code == 200
-    assert error_of(put(api, "b", b"x", If_Match="*")) == (409, "ABORTED")
-
-
-def test_sending_the_same_again_answers_as_the_first_time(api: Api) -> None:
-    first = put(api, "a", CONTENT, Repr_Digest=digest_of(CONTENT))
-    for again in (
-        put(api, "a", CONTENT, Repr_Digest=digest_of(CONTENT)),
-        put(api, "a", CONTENT, Content_Digest=digest_of(CONTENT)),
-        put_part(api, "a", CONTENT, 0, PART),
-        ask(api, "a", CONTENT),
-    ):
-        assert (again.status_code, again.json()) == (200, first.json())
-    strict = put(api, "a", CONTENT, Repr_Digest=digest_of(CONTENT), If_None_Match="*")
-    assert error_of(strict) == (409, "ALREADY_EXISTS")
-
-
-def test_of_two_at_once_one_wins_and_the_other_is_told(api: Api) -> None:
-    contents = [bytes([index]) * 2_000_000 for index in range(6)]
-    answers: dict[int, httpx2.Response] = {}
-
-    def send(index: int) -> None:
-        answers[index] = put(api, "a", contents[index])
-
-    threads = [threading.Thread(target=send, args=(index,)) for index in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    won = [index for index, answer in answers.items() if answer.status_code == 200]
-    assert len(won) == 1
-    assert stored(api, "a") == contents[won[0]]
-    lost = [answer for answer in answers.values() if answer.status_code != 200]
-    assert {error_of(answer) for answer in lost} == {(409, "ALREADY_EXISTS")}
-    assert parts_of(api) == []
-
-
-def test_many_hosts_at_once_make_one_session(api: Api) -> None:
-    answers: list[httpx2.Response] = []
-
-    def send(index: int) -> None:
-        path = host_path(f"vm-{index}")
-        answers.append(api.http.put(path, content=b"%d" % index, params={"expectedHosts": 12}))
-
-    threads = [threading.Thread(target=send, args=(index,)) for index in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [answer.status_code for answer in answers] == [200] * 12
-    session = session_of(api)
-    assert (session["foundHosts"], session["state"]) == (12, "COMPLETE")
-
-
-def test_two_uploads_of_one_host_in_parts_do_not_mix(api: Api) -> None:
-    other = os.urandom(len(CONTENT))
-    for content in (CONTENT, other):
-        assert put_part(api, "a", content, 0, PART).status_code == 308
-    assert put_part(api, "a", other, PART, len(other)).status_code == 200
-    assert error_of(put_part(api, "a", CONTENT, PART, len(CONTENT))) == (409, "ALREADY_EXISTS")
-    assert stored(api, "a") == other
-
-
-def test_a_removed_host_may_be_sent_again(api: Api) -> None:
-    etag = put(api, "a", PROFILE).headers["etag"]
-    put(api, "b", PROFILE)
-    assert error_of(api.http.delete(host_path("a"), headers={"If-Match": '"x"'})) == (
-        409,
-        "ABORTED",
-    )
-    assert api.http.delete(host_path("a"), headers={"If-Match": etag}).status_code == 200
-    assert error_of(api.http.delete(host_path("a"))) == (404, "NOT_FOUND")
-    assert session_of(api)["foundHosts"] == 1
-    assert put(api, "a", b"another").status_code == 200
-
-
-def test_a_session_of_the_same_name_starts_empty(api: Api) -> None:
-    put(api, "a", PROFILE)
-    api.http.delete(session_path("r", "s"))
-    assert put(api, "b", PROFILE).status_code == 200
-    assert [entry["host"] for entry in session_of(api)["hosts"]] == ["b"]  # type: ignore[attr-defined]
-
-
-def test_nothing_is_written_where_jobs_keep_their_profiles(api: Api) -> None:
-    folder = write_profile(api, "s")
-    attach(api, "r", folder)
-    before = hashlib.sha256((folder / "vm.xplane.pb").read_bytes()).digest()
-    for answer in (
-        put(api, "vm", b"x", If_Match="*"),
-        put(api, "other", b"x"),
-        api.http.delete(host_path("vm")),
-        api.http.post(f"{session_path('r', 's')}:completeUpload"),
-    ):
-        assert error_of(answer) == (400, "FAILED_PRECONDITION")
-    assert [path.name for path in folder.iterdir()] == ["vm.xplane.pb"]
-    assert hashlib.sha256((folder / "vm.xplane.pb").read_bytes()).digest() == before
-
-
-@pytest.mark.parametrize("name", ["..", ".", "a\n", "x" * 201, ".xplane.pb"])
-def test_a_name_that_is_none_is_refused(api: Api, name: str) -> None:
-    answer = api.http.put(
-        f"{session_path('r', 's')}/hosts/{name.encode().hex(' ').replace(' ', '%')}".replace(
-            "hosts/", "hosts/%", 1
-        ),
-        content=b"x",
-    )
-    assert answer.status_code in {400, 404, 405}
-    session = put(api, "a", b"x", session="y" * 201)
-    assert error_of(session) == (400, "INVALID_ARGUMENT")
-    root = Path(api.settings.upload_root)
-    assert [path for path in root.rglob("*") if path.is_file()] == []
-
-
 def test_an_unknown_run_is_said(api: Api) -> None:
     answer = api.http.put(f"{run_path('no')}/profilerSessions/s/hosts/a", content=b"x")
     assert error_of(answer) == (404, "NOT_FOUND")
@@ -363,75 +212,3 @@ def test_parts_need_the_digest_of_the_whole(api: Api) -> None:
 
 def test_an_empty_file_is_refused(api: Api) -> None:
     assert error_of(put(api, "a", b"")) == (400, "INVALID_ARGUMENT")
-
-
-@pytest.fixture
-def small_api(tmp_path: Path) -> Iterator[Api]:
-    """A hub that takes 100,000 bytes of a host."""
-    with serve_api(api_settings(tmp_path, upload_bytes=100_000)) as api:
-        create_run(api, "r")
-        yield api
-
-
-def test_what_is_too_large_is_refused(small_api: Api) -> None:
-    def endless() -> Iterator[bytes]:
-        for _ in range(40):
-            yield b"x" * 10_000
-
-    for answer in (
-        put(small_api, "a", b"x" * 100_001),
-        put_part(small_api, "a", CONTENT, 0, 10),
-        ask(small_api, "a", CONTENT),
-        small_api.http.put(host_path("a"), content=endless()),
-    ):
-        assert error_of(answer) == (413, "INVALID_ARGUMENT")
-        assert "XPROF_HUB_UPLOAD_BYTES" in answer.text
-    assert put(small_api, "a", b"x" * 100_000).status_code == 200
-    assert parts_of(small_api) == []
-
-
-def test_a_hub_without_a_place_for_uploads_says_so(tmp_path: Path) -> None:
-    with serve_api(api_settings(tmp_path, upload_root="")) as api:
-        create_run(api, "r")
-        answer = put(api, "a", PROFILE)
-        assert error_of(answer) == (400, "FAILED_PRECONDITION")
-        assert "XPROF_HUB_UPLOAD_ROOT" in answer.text
-
-
-def test_a_job_may_upload_and_not_remove(guarded_api: Api) -> None:
-    _, editor = token_for(guarded_api, Role.EDITOR)
-    _, job = token_for(guarded_api, Role.INGEST)
-    _, viewer = token_for(guarded_api, Role.VIEWER)
-    guarded_api.http.headers["Authorization"] = f"Bearer {editor}"
-    create_run(guarded_api, "r")
-    for token, expected in ((job, 200), (viewer, 403)):
-        answer = put(guarded_api, "a", PROFILE, Authorization=f"Bearer {token}")
-        assert answer.status_code == expected
-    path = f"{guarded_api.url}/ingest/{job}/v1{host_path('by path')}"
-    assert httpx2.put(path, content=PROFILE).status_code == 200
-    removed = guarded_api.http.delete(host_path("a"), headers={"Authorization": f"Bearer {job}"})
-    assert removed.status_code == 403
-    assert stored(guarded_api, "a") == PROFILE
-
-
-def test_a_stranger_is_refused_before_anything_is_read(guarded_api: Api) -> None:
-    answer = put(guarded_api, "a", b"x" * 5_000_000)
-    assert error_of(answer) == (401, "UNAUTHENTICATED")
-
-
-def test_a_full_disk_is_said_and_the_upload_goes_on_later(api: Api) -> None:
-    put_part(api, "a", CONTENT, 0, PART)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (PART + 1000, hard)
-    )  # the server runs in this process
-    try:
-        answer = put_part(api, "a", CONTENT, PART, len(CONTENT))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert error_of(answer) == (507, "RESOURCE_EXHAUSTED")
-    assert answer.json()["error"]["details"] == [{"reason": "storage_full"}]
-    assert api.settings.upload_root not in answer.text
-    assert ask(api, "a", CONTENT).headers["range"] == f"bytes=0-{PART - 1}"
-    assert put_part(api, "a", CONTENT, PART, len(CONTENT)).status_code == 200
-    assert stored(api, "a") == CONTENT

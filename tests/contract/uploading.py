@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx2
@@ -41,3 +43,24 @@ def ask(api: Api, host: str, content: bytes) -> httpx2.Response:
     """Asks how far the upload of a content is."""
     span = f"bytes */{len(content)}"
     return put(api, host, b"", Content_Range=span, Repr_Digest=digest_of(content))
+
+
+def session_of(api: Api, session: str = "s") -> dict[str, Any]:
+    """A session of run `r`."""
+    answer = api.http.get(session_path("r", session))
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def stored(api: Api, host: str, session: str = "s") -> bytes:
+    """What is in a host's place."""
+    folder = Path(str(session_of(api, session)["storageFolderUri"]))
+    return (folder / f"{host}.xplane.pb").read_bytes()
+
+
+def parts_of(api: Api) -> list[str]:
+    """Names of all parts and drafts."""
+    folder = Path(api.settings.upload_root) / ".uploads"
+    names = [path.name for path in folder.rglob("*") if path.is_file()]
+    return [name for name in names if not name.startswith("whole-")]
