@@ -28,7 +28,6 @@ from server.answer_progress import (
     BEGUN,
     IDLE,
     READY,
-    AnswerProgress,
     accepted_response,
     running,
 )
@@ -36,6 +35,7 @@ from server.bodies import Body, recoded_body, stored_body, worker_body
 from server.conditional import holds_etag
 from server.encodings import IDENTITY, ZSTD, choose_encoding
 from server.preferences import async_patience
+from server.schemas.progress import AnswerProgress
 from server.services import Services
 from server.streams import ClosingResponse
 

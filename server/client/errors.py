@@ -120,6 +120,12 @@ def strange_refusal(status: int) -> HubError:
     return kind(f"The address answered {status}.", status)
 
 
+def led_away(status: int, place: str) -> StrangeAnswerError:
+    """The exception for a redirect: a token is not taken along to wherever an answer says."""
+    step = f"It leads to {redact(place)}: use that hub's address, if you trust it." if place else ""
+    return StrangeAnswerError(f"The address answered {status}.", status, next_step=step)
+
+
 def no_answer(url: str, problem: Exception) -> UnreachableError:
     """The exception for a request that got no answer."""
     reason = redact(str(problem)) or type(problem).__name__

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 from pydantic import ValidationError
 
-from server.client.errors import HubError, no_answer, not_a_hub, refusal, strange_refusal
+from server.client.errors import HubError, led_away, no_answer, not_a_hub, refusal, strange_refusal
 from server.schemas import ApiModel, ErrorResponse
 from server.settings import LOOPBACK
 
@@ -182,6 +182,8 @@ def _asked_wait(response: httpx2.Response) -> float:
 
 
 def _problem(response: httpx2.Response) -> HubError:
+    if response.is_redirect:
+        return led_away(response.status_code, response.headers.get("location", ""))
     try:
         problem = ErrorResponse.model_validate_json(response.content, extra="ignore").error
     except ValidationError:

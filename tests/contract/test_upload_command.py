@@ -12,7 +12,7 @@ import pytest
 from server.client import HubClient
 from server.client.uploads import PART_BYTES, LocalProfile
 from tests.contract.api_calls import PROFILE, create_run, session_path
-from tests.contract.test_client_commands import Commands
+from tests.contract.commands import Commands
 from tests.services.api import Api, ApiServers
 
 

@@ -165,6 +165,14 @@ def test_an_exception_says_what_the_api_said(scripted: ScriptedServer) -> None:
     )
 
 
+def test_a_token_is_not_taken_along_to_another_address(scripted: ScriptedServer) -> None:
+    scripted.answers = [Scripted(301, b"", {"Location": f"{scripted.url}/elsewhere"})]
+    with HubClient(scripted.url, "xpa_secret") as hub, pytest.raises(StrangeAnswerError) as caught:
+        hub.runs.get("r")
+    assert f"{scripted.url}/elsewhere" in caught.value.next_step
+    assert len(scripted.requests) == 1
+
+
 def test_who_has_no_token_is_told_how_to_get_in(scripted: ScriptedServer) -> None:
     scripted.answers = [refused(401, "UNAUTHENTICATED")]
     with HubClient(scripted.url) as hub, pytest.raises(NotSignedInError) as caught:
