@@ -26,11 +26,10 @@ def recorded(scene: str) -> list[dict[str, Any]]:
     return [request for request in requests if request["scene"] == scene]
 
 
-def replay(api: Api, request: dict[str, Any], cookies: dict[str, str] | None = None) -> Any:
+def replay(api: Api, request: dict[str, Any]) -> httpx2.Response:
     url = f"{api.url}{request['path']}?{request['query']}"
-    return httpx2.request(
-        request["method"], url, headers=request["headers"], json=request["body"], cookies=cookies
-    )
+    method, headers = request["method"], request["headers"]
+    return httpx2.request(method, url, headers=headers, json=request["body"])
 
 
 def register(api: Api, body: object, mask: str = MASK, **parameters: str) -> dict[str, Any]:
@@ -97,6 +96,20 @@ def test_the_answer_of_an_end_is_what_the_client_reads(api: Api) -> None:
         "clusterId": "",
         "warnings": [],
     }
+
+
+def test_a_client_that_was_told_of_a_conflict_goes_on_with_the_run(api: Api) -> None:
+    create, running, _end = recorded("409")
+    replay(api, create)
+    assert replay(api, running).status_code == 200
+    assert states(api, create["body"]["logicalId"]) == [(1, "ACTIVE")]
+
+
+def test_a_job_with_credentials_everywhere_is_let_in_by_a_development_server(api: Api) -> None:
+    create, _end = recorded("auth")
+    assert create["path"].startswith("/ingest/")
+    assert create["headers"]["authorization"].startswith("Basic ")
+    assert replay(api, create).json()["attempt"] == 1
 
 
 def test_the_cluster_that_a_job_names_comes_back(api: Api) -> None:
