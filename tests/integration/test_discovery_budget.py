@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
+from loader.storage.gcs import GcsStorage
 from server.discovery.importing import Importer
 from server.registry.database import Database
 from server.registry.discovery import find_runs_by_ids, known_sessions
@@ -19,15 +18,6 @@ from tests.integration.fake_gcs import serving
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUNS = [f"run-{number:04}" for number in range(2000)]
 NAMES = [f"2025_0{month}_01_12_00_00" for month in (1, 2, 3)]
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Database]:
-    """One database is enough: what is counted are listings."""
-    opened = Database(f"sqlite:///{tmp_path / 'registry.sqlite'}")
-    opened.migrate()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +35,10 @@ def importer_of(parts: Parts) -> Importer:
 
 
 def test_the_first_page_of_an_import_takes_five_listings(
-    disk: Database, store: CountingStore
+    sqlite_database: Database, store: CountingStore
 ) -> None:
     store.calls.clear()
-    parts = Parts(disk, store, Clock(NOW))
+    parts = Parts(sqlite_database, store, Clock(NOW))
     # The first page that `xprof-hub import` asks for; one of its folders holds checkpoints.
     page = importer_of(parts).take_page(f"{ROOT}", "checkpoints/", 4, is_dry=False, now=NOW)
     assert [run.run for run in page.runs] == RUNS[:4]
@@ -57,9 +47,11 @@ def test_the_first_page_of_an_import_takes_five_listings(
     assert sorted(store.calls[1:]) == [f"{ROOT}/{run}/plugins/profile" for run in RUNS[:4]]
 
 
-def test_a_full_pass_lists_each_runs_folder_once(disk: Database, store: CountingStore) -> None:
+def test_a_full_pass_lists_each_runs_folder_once(
+    sqlite_database: Database, store: CountingStore
+) -> None:
     store.calls.clear()
-    importer, after, seen = importer_of(Parts(disk, store, Clock(NOW))), "", 0
+    importer, after, seen = importer_of(Parts(sqlite_database, store, Clock(NOW))), "", 0
     while seen == 0 or after:
         page = importer.take_page(ROOT, after, 500, is_dry=True, now=NOW)
         seen, after = seen + len(page.runs), page.next
@@ -73,29 +65,29 @@ def test_a_full_pass_lists_each_runs_folder_once(disk: Database, store: Counting
         f"{ROOT}/checkpoints/plugins/profile",
         f"{ROOT}/checkpoints/tensorboard/plugins/profile",
     ]
-    assert find_runs_by_ids(disk, RUNS[:3]) == {}
+    assert find_runs_by_ids(sqlite_database, RUNS[:3]) == {}
 
 
-def test_the_scanner_adopts_them_with_one_listing_each(disk: Database) -> None:
+def test_the_scanner_adopts_them_with_one_listing_each(sqlite_database: Database) -> None:
     few = RUNS[:60]
     store = CountingStore(profile(run, name) for run in few for name in NAMES)
     for number in range(5000):
         store.put(f"{ROOT}/{few[number % 60]}/checkpoints/{number}")
-    parts = Parts(disk, store, Clock(NOW))
+    parts = Parts(sqlite_database, store, Clock(NOW))
     asyncio.run(parts.until_quiet())
     folders = [call for call in store.calls if call.endswith("plugins/profile")]
     assert sorted(folders) == [f"{ROOT}/{run}/plugins/profile" for run in few]
     assert store.calls.count(ROOT) == 1
     # The rest are the looks at the sessions that were found, one each.
     assert len(store.calls) == 1 + 60 + 180
-    adopted = find_runs_by_ids(disk, few)
+    adopted = find_runs_by_ids(sqlite_database, few)
     assert len(adopted) == 60
-    assert all(len(known_sessions(disk, run.uid).ids) == 3 for run in adopted.values())
+    assert all(len(known_sessions(sqlite_database, run.uid).ids) == 3 for run in adopted.values())
 
 
-def test_a_real_clients_first_page_takes_five_requests_and_under_a_second(disk: Database) -> None:
-    from loader.storage.gcs import GcsStorage
-
+def test_a_real_clients_first_page_takes_five_requests_and_under_a_second(
+    sqlite_database: Database,
+) -> None:
     with serving() as bucket:
         bucket.page = 1000
         for run in RUNS:
@@ -104,7 +96,7 @@ def test_a_real_clients_first_page_takes_five_requests_and_under_a_second(disk: 
             for step in range(25):
                 bucket.objects[f"team/{run}/checkpoints/{step}"] = b"w"
         storage = GcsStorage(bucket.client())
-        parts = Parts(disk, CountingStore(), Clock(NOW))
+        parts = Parts(sqlite_database, CountingStore(), Clock(NOW))
         importer = Importer(storage, parts.maker, parts.rules.pace)
         begin = time.monotonic()
         page = importer.take_page("gs://bucket/team", "", 4, is_dry=False, now=NOW)

@@ -75,9 +75,9 @@ def test_targets_say_how_many_hosts_there_are(database: Database) -> None:
     assert state(database) is SessionState.OPEN
 
 
-def test_a_file_that_grows_keeps_a_session_open(database: Database) -> None:
+def test_a_file_that_grows_keeps_a_session_open(sqlite_database: Database) -> None:
     store = CountingStore()
-    parts = new_parts(database, store)
+    parts = new_parts(sqlite_database, store)
 
     async def grow() -> None:
         for size in range(1, 20):
@@ -85,9 +85,9 @@ def test_a_file_that_grows_keeps_a_session_open(database: Database) -> None:
             await at(parts, size * 20)
 
     asyncio.run(grow())
-    assert state(database) is SessionState.OPEN
+    assert state(sqlite_database) is SessionState.OPEN
     asyncio.run(at(parts, 19 * 20 + 160))
-    assert state(database) is SessionState.COMPLETE
+    assert state(sqlite_database) is SessionState.COMPLETE
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(110, "OPEN"), (190, "COMPLETE")])
@@ -99,13 +99,13 @@ def test_without_a_number_two_quiet_minutes_count(
     assert state(database).value == expected
 
 
-def test_missing_hosts_are_waited_for_an_hour(database: Database) -> None:
-    parts = new_parts(database, CountingStore([profile("r1", NAME)]))
-    tell(database, expected_hosts=4)
+def test_missing_hosts_are_waited_for_an_hour(sqlite_database: Database) -> None:
+    parts = new_parts(sqlite_database, CountingStore([profile("r1", NAME)]))
+    tell(sqlite_database, expected_hosts=4)
     asyncio.run(at(parts, 3500))
-    assert state(database) is SessionState.OPEN
+    assert state(sqlite_database) is SessionState.OPEN
     asyncio.run(at(parts, 3700))
-    assert state(database) is SessionState.COMPLETE
+    assert state(sqlite_database) is SessionState.COMPLETE
 
 
 def test_an_old_session_is_complete_at_the_first_look(database: Database) -> None:
@@ -118,10 +118,10 @@ def test_an_old_session_is_complete_at_the_first_look(database: Database) -> Non
     assert len(store.calls) == 2
 
 
-def test_a_session_without_files_is_waited_for_ever_more_seldom(database: Database) -> None:
+def test_a_session_without_files_is_waited_for_ever_more_seldom(sqlite_database: Database) -> None:
     store = CountingStore()
-    parts = new_parts(database, store)
-    tell(database)
+    parts = new_parts(sqlite_database, store)
+    tell(sqlite_database)
 
     async def day() -> None:
         for _ in range(24 * 4):
@@ -132,7 +132,7 @@ def test_a_session_without_files_is_waited_for_ever_more_seldom(database: Databa
     assert store.calls.count(FOLDER) < 40
     store.put(profile("r1", NAME))
     asyncio.run(at(parts, 24 * 3600 + 2 * 3600))
-    assert state(database) is SessionState.COMPLETE
+    assert state(sqlite_database) is SessionState.COMPLETE
 
 
 def test_a_silent_job_is_closed_visibly_and_opened_again_by_a_session(database: Database) -> None:

@@ -81,12 +81,12 @@ def test_a_new_session_is_found_a_minute_later(database: Database) -> None:
     assert set(sessions_of(database, "r1")) == {OLD, FRESH}
 
 
-def test_what_is_quiet_is_looked_at_less_and_less(database: Database) -> None:
+def test_what_is_quiet_is_looked_at_less_and_less(sqlite_database: Database) -> None:
     for run in ("active", "ended"):
-        register(database, run)
-    attempts.set_state(database, "ended", RunState.COMPLETED, now=NOW)
+        register(sqlite_database, run)
+    attempts.set_state(sqlite_database, "ended", RunState.COMPLETED, now=NOW)
     store, clock = CountingStore([profile("active", OLD), profile("ended", OLD)]), Clock(NOW)
-    parts = Parts(database, store, clock, roots=())
+    parts = Parts(sqlite_database, store, clock, roots=())
 
     async def day() -> None:
         for _ in range(24 * 6):

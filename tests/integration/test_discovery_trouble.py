@@ -77,11 +77,11 @@ def test_a_bucket_that_answers_503_now_and_then_loses_nothing(database: Database
     assert len(uids) == len(set(uids)) == 60
 
 
-def test_a_bucket_that_answers_nothing_is_left_alone(database: Database) -> None:
+def test_a_bucket_that_answers_nothing_is_left_alone(sqlite_database: Database) -> None:
     names = [f"run-{number}" for number in range(20)]
     for run in names:
         values = runs.RunChanges(storage_root=ROOT)
-        runs.create_run(database, run, values, creator="job", now=NOW)
+        runs.create_run(sqlite_database, run, values, creator="job", now=NOW)
     store = CountingStore(profile(run, name) for run in names for name in NAMES)
     asked: list[str] = []
 
@@ -90,7 +90,7 @@ def test_a_bucket_that_answers_nothing_is_left_alone(database: Database) -> None
         unavailable(location)
 
     store.trouble = trouble
-    parts = Parts(database, store, Clock(NOW), adopts=False)
+    parts = Parts(sqlite_database, store, Clock(NOW), adopts=False)
 
     async def tick_for(minutes: float) -> None:
         for _ in range(int(minutes * 30)):
@@ -101,11 +101,11 @@ def test_a_bucket_that_answers_nothing_is_left_alone(database: Database) -> None
     # 20 runs and a root after 0, 0.5, 1.5, 3.5, 7.5 and 15.5 minutes, and less for the pauses.
     assert len(asked) <= 21 * 6
     # The run itself says nothing of a trouble that passes.
-    assert runs.get_run(database, "run-0").warnings == ()
+    assert runs.get_run(sqlite_database, "run-0").warnings == ()
     store.trouble = lambda _location: None
     parts.clock.advance(hours=2)
     asyncio.run(parts.until_quiet())
-    assert found(database) == folders(*names)
+    assert found(sqlite_database) == folders(*names)
 
 
 def test_a_run_says_why_its_folder_is_not_looked_at(database: Database) -> None:
@@ -275,7 +275,7 @@ def test_a_lease_is_one_holders(database: Database) -> None:
     assert take_lease(database, "work", "next", now=NOW, lasting=lasting)
 
 
-def test_a_folder_that_nobody_foresaw_stops_no_other(database: Database) -> None:
+def test_a_folder_that_nobody_foresaw_stops_no_other(sqlite_database: Database) -> None:
     store = CountingStore(profile(run, name) for run in ("bad", "good") for name in NAMES)
 
     def trouble(location: str) -> None:
@@ -283,10 +283,10 @@ def test_a_folder_that_nobody_foresaw_stops_no_other(database: Database) -> None
             raise ZeroDivisionError
 
     store.trouble = trouble
-    parts = Parts(database, store, Clock(NOW))
+    parts = Parts(sqlite_database, store, Clock(NOW))
     asyncio.run(parts.until_quiet())
-    assert found(database) == folders("good")
+    assert found(sqlite_database) == folders("good")
     store.trouble = lambda _location: None
     parts.clock.advance(minutes=1)
     asyncio.run(parts.until_quiet())
-    assert found(database) == folders("bad", "good")
+    assert found(sqlite_database) == folders("bad", "good")

@@ -25,3 +25,12 @@ def database(registry_url: str) -> Iterator[Database]:
     opened.migrate()
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def sqlite_database(tmp_path: Path) -> Iterator[Database]:
+    """A migrated SQLite, for tests in which the kind of database doesn't matter."""
+    opened = Database(f"sqlite:///{tmp_path / 'registry.sqlite'}")
+    opened.migrate()
+    yield opened
+    opened.close()
