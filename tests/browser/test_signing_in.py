@@ -18,7 +18,7 @@ from auth.identity import Role, create_token
 from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
 from server.settings import DATABASE_FILE
-from tests.browser.viewer import CHROMIUM_ARGUMENTS, FIRST_TIME, XPROF_OWN_ERRORS
+from tests.browser.viewer import FIRST_TIME, XPROF_OWN_ERRORS
 from tests.services.hub import HubFactory
 from tests.services.processes import free_port
 
@@ -128,22 +128,9 @@ def split_hub(
         factory.stop_all()
 
 
-@pytest.fixture(scope="module")
-def two_names(browser: Browser, chromium: Path) -> Iterator[Browser]:
-    """A Chromium that reaches this machine by both of its names, and no other."""
-    arguments = [
-        f"{argument}, EXCLUDE localhost" if "resolver" in argument else argument
-        for argument in CHROMIUM_ARGUMENTS
-    ]
-    launched = browser.browser_type.launch(executable_path=str(chromium), args=arguments)
-    yield launched
-    launched.close()
-
-
 @pytest.fixture
-def visitor(two_names: Browser) -> Iterator[Page]:
+def visitor(browser: Browser) -> Iterator[Page]:
     """A page in a browser of its own, which has signed in nowhere."""
-    browser = two_names
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(FIRST_TIME)
     yield context.new_page()
