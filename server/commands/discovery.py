@@ -38,7 +38,8 @@ def import_(
     location: Annotated[
         str,
         typer.Argument(
-            help="Folder whose folders are runs' folders, or one run's own: gs:// or a directory of the hub."
+            metavar="LOCATION",
+            help="Folder whose folders are runs' folders, or one run's own: gs:// or a directory of the hub.",
         ),
     ],
     dry_run: Annotated[
