@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 from loader.errors import LoaderError
 from loader.storage.address import GCS_SCHEME, is_gcs, parse_gcs
-from server.ingest.cleaning import clean_id, clean_json, clean_labels, clean_line
+from server.ingest.cleaning import MOST_LABELS, clean_id, clean_json, clean_labels, clean_line
 from server.limited_body import MAX_BODY_BYTES
 from server.names import to_camel, to_snake
 from server.registry.records import Json, Run
 from server.registry.runs import RunChanges
 
 MOST_WARNINGS = 20
+MOST_TOOLS = 64
+"""As `server.schemas.Run` has them: a run with more could not be shown, nor any list that holds it."""
 _NOT_KEPT = frozenset({"name", "etag", "uid", "logical_id", "request_id"})
 _EVERYTHING = frozenset({"", "*"})
 
@@ -84,6 +86,10 @@ def read_registration(body: Mapping[str, Json], mask: str, may_read: MayRead) ->
         if name in _READERS and given[key] is not None
     }
     fields = {name: value for name, value in known.items() if _READERS[name](value) is not None}
+    tools = fields.get("tools")
+    if isinstance(tools, list) and len(tools) > MOST_TOOLS:
+        fields["tools"] = tools[:MOST_TOOLS]
+        warnings.append(f"The job sent {len(tools)} tools, and {MOST_TOOLS} of them were kept.")
     warnings += [
         f"The job sent {to_camel(name)} in a form that is not known here; it is kept in the workload."
         for name in sorted(known.keys() - fields.keys())
@@ -110,7 +116,7 @@ def changes_of(registration: Registration, run: Run | None, last: Mapping[str, J
     root = storage_root_of(sent)
     return RunChanges(
         display_name=_display_name(sent, run, last),
-        labels={**(run.labels if run else {}), **labels} if labels is not None else None,
+        labels=_labels(labels, run),
         run_set=clean_line(sent.get("run_set", sent.get("run_group"))),
         configs=_object(sent.get("configs")),
         artifacts=_object(sent.get("artifacts")),
@@ -138,6 +144,14 @@ def _display_name(
         return name
     before = (_object(last.get("sent")) or {}).get("display_name")
     return name if run.display_name in {"", run.id, clean_line(before)} else None
+
+
+def _labels(sent: dict[str, str] | None, run: Run | None) -> dict[str, str] | None:
+    """The job's labels and as many of the others as a run may have."""
+    if sent is None:
+        return None
+    others = {key: value for key, value in (run.labels if run else {}).items() if key not in sent}
+    return {**sent, **dict(list(others.items())[: MOST_LABELS - len(sent)])}
 
 
 def _workload(

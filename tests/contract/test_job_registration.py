@@ -184,6 +184,15 @@ def test_a_run_that_a_person_made_is_taken_over(api: Api) -> None:
     assert shown["labels"] == {"team": "perf", "step": "4"}
 
 
+def test_labels_of_many_attempts_do_not_add_up(api: Api) -> None:
+    for attempt in range(2):
+        labels = {f"{attempt}-{number}": "x" for number in range(50)}
+        register(api, {"logicalId": "r", "labels": labels})
+    kept = api.http.get(RUNS).json()["machineLearningRuns"][0]["labels"]
+    assert len(kept) == 64
+    assert labels.items() <= kept.items()
+
+
 def test_a_job_renames_what_only_jobs_have_named(api: Api) -> None:
     register(api, {"logicalId": "r", "displayName": "a"})
     register(api, {"logicalId": "r", "displayName": "b"})
