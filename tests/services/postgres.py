@@ -41,17 +41,13 @@ class PostgresServer:
         self._process: Process | None = None
 
     def start(self) -> None:
-        """Makes the cluster and starts it."""
+        """Makes the cluster, unless there is one, and starts it."""
         account = server_account()
         if account:
             os.chown(self._folder, account.user_id, account.group_id)
         data = self._folder / "data"
-        make: list[str | Path] = [self._programs / "initdb", "--pgdata", data]
-        make += ["--username", "test", "--auth", "trust"]
-        make += ["--encoding", "UTF8", "--locale", "C", "--no-sync"]
-        log = self._folder / "initdb.log"
-        if Process.start("initdb", make, log, account=account).popen.wait(120):
-            raise ServiceError(f"initdb failed:\n{log.read_text()}")
+        if not data.exists():  # a test may have stopped it
+            self._make(data, account)
         serve: list[str | Path] = [self._programs / "postgres", "-D", data, "-F"]
         serve += ["-p", str(self._port), "-c", "listen_addresses=127.0.0.1"]
         serve += ["-c", "unix_socket_directories="]
@@ -59,8 +55,16 @@ class PostgresServer:
         self._process = Process.start("postgres", serve, log, account=account)
         self._process.wait_for(self._answers)
 
+    def _make(self, data: Path, account: Account | None) -> None:
+        make: list[str | Path] = [self._programs / "initdb", "--pgdata", data]
+        make += ["--username", "test", "--auth", "trust"]
+        make += ["--encoding", "UTF8", "--locale", "C", "--no-sync"]
+        log = self._folder / "initdb.log"
+        if Process.start("initdb", make, log, account=account).popen.wait(120):
+            raise ServiceError(f"initdb failed:\n{log.read_text()}")
+
     def stop(self) -> None:
-        """Stops it."""
+        """Stops it; `start` starts it again with what it holds."""
         if self._process is not None:
             # SIGINT ends open connections, SIGTERM would wait for them.
             self._process.stop(number=signal.SIGINT)
