@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +13,8 @@ from playwright.sync_api import Browser, Page
 from tests.browser.viewer import FIRST_TIME
 from tests.services.hub import DemoHub
 
+OPENERS = "summary:not([tabindex='-1']), [aria-haspopup], [aria-expanded]"
+"""Hosts that have nothing to tell are no menu, though their number stands in a summary."""
 Theme = Literal["light", "dark"]
 THEMES: Sequence[Theme] = ("light", "dark")
 OURS = "[id^='xh-'], [class^='xh-'], [class*=' xh-']"
@@ -67,14 +70,59 @@ def test_our_parts_of_xprofs_page(demo_hub: DemoHub, themed: Page) -> None:
     themed.locator("svg[role=img]").first.wait_for()
     assert serious(themed, OURS) == []
     for opener in openers(themed):
+        if not opener.is_visible():
+            continue
         opener.click()
+        assert is_open(opener)
         assert serious(themed, OURS) == []
         themed.keyboard.press("Escape")
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "selector"),
+    [
+        ("**/profile/data*", 500, ".xh-notice.xh-final"),
+        ("**/profile/data*", 503, ".xh-notice.xh-passing"),
+    ],
+)
+def test_notices(demo_hub: DemoHub, themed: Page, path: str, status: int, selector: str) -> None:
+    error = {"code": status, "message": "The file is cut off.", "details": [{"reason": "busy"}]}
+    body = json.dumps({"error": error})
+    headers = {"Retry-After": "60"} if status == 503 else {}
+    themed.route(
+        path,
+        lambda route: route.fulfill(
+            status=status, content_type="application/json", headers=headers, body=body
+        ),
+    )
+    themed.goto(f"{demo_hub.link}/data/plugin/profile/?tag=hlo_stats")
+    themed.locator(selector).wait_for()
+    assert serious(themed, selector) == []
+
+
+def test_progress(demo_hub: DemoHub, themed: Page) -> None:
+    known = {"state": "running", "phase": "download", "doneBytes": 3e6, "totalBytes": 9e6}
+    themed.route("**/profile/progress/**", lambda route: route.fulfill(json=known))
+    themed.route("**/profile/data?*", lambda route: None)  # is never answered
+    themed.goto(f"{demo_hub.link}/data/plugin/profile/?tag=hlo_stats")
+    themed.locator(".xh-progress", has_text="3.0 of 9.0 MB").wait_for()
+    assert serious(themed, ".xh-progress") == []
+
+
+def test_first_glance(demo_hub: DemoHub, themed: Page) -> None:
+    address = f"{demo_hub.link}/data/plugin/profile/?tag=overview_page"
+    themed.goto(address)
+    themed.locator("svg[role=img]").first.wait_for()
+    # XProf does not come, so the glance stays.
+    themed.route("**/bundle.js", lambda route: None)
+    themed.goto(address, wait_until="commit")
+    themed.locator("#xh-glance dd").first.wait_for()
+    assert serious(themed, "#xh-glance") == []
+
+
 def openers(page: Page) -> list[Any]:
     """What in our bar opens something."""
-    return page.locator("#xh-bar").locator("summary, [aria-haspopup], [aria-expanded]").all()
+    return page.locator("#xh-bar").locator(OPENERS).all()
 
 
 def focused_in_bar(page: Page) -> bool:
