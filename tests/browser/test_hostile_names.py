@@ -167,4 +167,4 @@ def test_run_and_session_names_stay_text_in_the_bar(hostile_link: str, viewer: M
     shown = viewer(hostile_link)
     shown.open("overview_page")
     assert shown.wait_for("#xh-bar b").inner_text() == "<img src=x onerror=alert(6)>"
-    assert shown.wait_for("#xh-bar .xh-names span").inner_text().startswith('a "session" <i>')
+    assert shown.wait_for("#xh-bar .xh-two-lines > span").inner_text() == 'a "session" <i>'
