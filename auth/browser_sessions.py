@@ -138,7 +138,7 @@ def principal_of(store: TokenStore, token_id: str, now: datetime) -> Principal |
     token = store.find_token_by_id(token_id)
     if token is None or token.id != token_id or not token.works_at(now):
         return None
-    return Principal(token.name, token.role)
+    return token.principal
 
 
 def _pass_fields(granted: SessionPass) -> Fields:

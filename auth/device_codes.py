@@ -1,8 +1,8 @@
 """Signing in a program without giving it a secret by hand (after RFC 8628): a person allows it in a browser.
 
-The program shows a short code and keeps a long one. Whoever has signed in and types the short one lets the
-program in; the long one then becomes an API token, once. The short code opens nothing by itself: it names a
-request for ten minutes.
+The program shows a short code and keeps a long one. Whoever types the short one and shows an API token lets
+the program in; the long one then becomes an API token that ends with the other, once. The short code opens
+nothing by itself: it names a request for ten minutes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DeviceRequest:
         client: what the program calls itself; anybody may say anything here.
         expires: first moment at which it is too late.
         state: what its person has said.
-        token_id: id of the API token that the person had signed in with; empty until then.
+        token_id: id of the API token that it was allowed with; empty until then, and when it was refused.
     """
 
     user_code: str

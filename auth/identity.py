@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _NO_DIGEST = "0" * 64
 
 
+class ParentEndedError(Exception):
+    """The token that a new one was to end with works no more."""
+
+
 class Role(StrEnum):
     """How much a principal may do; editors and admins include the roles before them."""
 
@@ -62,6 +66,7 @@ class ApiToken:
         expires: first moment at which it no longer works, or None for never.
         revoked: when it was revoked, or None.
         creator: name of the principal who made it.
+        parent: id of the token that it was made with and ends with; empty for one that stands alone.
     """
 
     id: str
@@ -71,10 +76,16 @@ class ApiToken:
     expires: datetime | None
     revoked: datetime | None
     creator: str
+    parent: str = ""
 
     def works_at(self, now: datetime) -> bool:
         """Whether it is neither revoked nor expired."""
         return self.revoked is None and (self.expires is None or now < self.expires)
+
+    @property
+    def principal(self) -> Principal:
+        """Who calls with it."""
+        return Principal(self.name, self.role)
 
 
 def create_token(
@@ -85,16 +96,18 @@ def create_token(
     creator: str,
     now: datetime,
     expires: datetime | None,
+    parent: str = "",
 ) -> tuple[ApiToken, str]:
     """Makes an API token and returns it with its secret, which can't be had a second time.
 
     Raises:
         ValueError: it would be expired at once.
+        ParentEndedError: the token that it was to end with has ended.
     """
     if expires is not None and expires <= now:
         raise ValueError("A token can't expire in the past.")
     secret = new_api_token()
-    token = ApiToken(secrets.token_hex(8), name, role, now, expires, None, creator)
+    token = ApiToken(secrets.token_hex(8), name, role, now, expires, None, creator, parent)
     store.add_token(token, hash_token(secret))
     return token, secret
 
@@ -116,7 +129,7 @@ def identify(store: TokenStore, authorization: str | None, now: datetime) -> Pri
 def identify_token(store: TokenStore, secret: str, now: datetime) -> Principal | None:
     """The principal of an API token, or None."""
     token = find_working_token(store, secret, now)
-    return Principal(token.name, token.role) if token else None
+    return token.principal if token else None
 
 
 def find_working_token(store: TokenStore, secret: str, now: datetime) -> ApiToken | None:

@@ -30,7 +30,11 @@ class TokenStore(Protocol):
     """Keeps API tokens under their digest; never sees a token."""
 
     def add_token(self, token: ApiToken, digest: str) -> None:
-        """Keeps a new API token."""
+        """Keeps a new API token.
+
+        Raises:
+            ParentEndedError: its parent works no more; a parent that is ended later ends it too.
+        """
 
     def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
         """The API token stored under this digest together with the stored digest, ended ones too."""

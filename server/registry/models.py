@@ -190,6 +190,7 @@ class TokenRow(Base):
     expires: Mapped[datetime | None] = mapped_column(UtcTime)
     revoked: Mapped[datetime | None] = mapped_column(UtcTime)
     creator: Mapped[str] = mapped_column(ByteText)
+    parent: Mapped[str | None] = mapped_column(ByteText, index=True)
 
 
 class OperationRow(Base):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from auth.identity import ApiToken, Role
+from auth.identity import ApiToken, ParentEndedError, Role
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import TokenRow
@@ -33,11 +33,14 @@ class SqlTokenStore:
 
         Raises:
             RegistryError: ALREADY_EXISTS, the same request made one in this moment.
+            ParentEndedError: its parent works no more, or is gone.
         """
         with (
             self._database.writing() as session,
             claiming(session, self._request, token.id, token.created),
         ):
+            if token.parent:
+                _require_parent(session, token)
             session.add(
                 TokenRow(
                     id=token.id,
@@ -48,6 +51,7 @@ class SqlTokenStore:
                     expires=token.expires,
                     revoked=token.revoked,
                     creator=token.creator,
+                    parent=token.parent or None,
                 )
             )
 
@@ -81,7 +85,7 @@ class SqlTokenStore:
             return Page(tuple(_record(row) for row in rows), position)
 
     def revoke_token(self, token_id: str, now: datetime, etag: str | None = None) -> ApiToken:
-        """Ends an API token; a second time changes nothing, not even the time.
+        """Ends an API token and all that were made with it; a second time changes nothing, not even the time.
 
         Raises:
             RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
@@ -95,6 +99,7 @@ class SqlTokenStore:
                 )
             row.revoked = row.revoked or now
             session.flush()
+            _revoke_descendants(session, row.id, now)
             return _record(row)
 
 
@@ -106,6 +111,20 @@ def _row(session: Session, token_id: str, *, lock: bool = False) -> TokenRow:
     return row
 
 
+def _require_parent(session: Session, token: ApiToken) -> None:
+    """Holds the parent until the new token is there: whoever revokes the one then finds the other."""
+    row = session.scalar(select(TokenRow).where(TokenRow.id == token.parent).with_for_update())
+    if row is None or not _record(row).works_at(token.created):
+        raise ParentEndedError
+
+
+def _revoke_descendants(session: Session, token_id: str, now: datetime) -> None:
+    ended = [token_id]
+    while ended:
+        children = update(TokenRow).where(TokenRow.parent.in_(ended), TokenRow.revoked.is_(None))
+        ended = list(session.scalars(children.values(revoked=now).returning(TokenRow.id)))
+
+
 def _record(row: TokenRow) -> ApiToken:
     return ApiToken(
         id=row.id,
@@ -115,4 +134,5 @@ def _record(row: TokenRow) -> ApiToken:
         expires=row.expires,
         revoked=row.revoked,
         creator=row.creator,
+        parent=row.parent or "",
     )

@@ -12,7 +12,6 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from auth.browser_sessions import principal_of
 from auth.device_codes import (
     INTERVAL,
     LIFETIME,
@@ -22,7 +21,7 @@ from auth.device_codes import (
     new_device_code,
     new_user_code,
 )
-from auth.identity import create_token
+from auth.identity import ParentEndedError, create_token
 from auth.tokens import hash_token
 from server.access import Handler, LimitedRequest
 from server.error_table import PRECONDITION, UNAVAILABLE
@@ -100,22 +99,28 @@ def exchange(services: ServicesDependency, body: DeviceExchange) -> CreatedToken
 
 
 def _token_for(services: Services, request: DeviceRequest, now: datetime) -> CreatedToken:
-    """A token that may no more, and works no longer, than the one that its person signed in with."""
+    """A token that may no more, and works no longer, than the one that its person allowed it with."""
     store = SqlTokenStore(services.database)
-    person = principal_of(store, request.token_id, now)
     behind = store.find_token_by_id(request.token_id)
-    if person is None or behind is None:
-        raise _refusal("access_denied", "Whoever allowed this may do nothing here any more.")
-    expires = min(now + TOKEN_LIFETIME, behind.expires or now + TOKEN_LIFETIME)
-    token, secret = create_token(
-        store,
-        name=f"{person.name} at {request.client}",
-        role=person.role,
-        creator=person.name,
-        now=now,
-        expires=expires,
-    )
+    if behind is None or not behind.works_at(now):
+        raise _ended()
+    try:
+        token, secret = create_token(
+            store,
+            name=f"{behind.name} at {request.client}",
+            role=behind.role,
+            creator=behind.name,
+            now=now,
+            expires=min(now + TOKEN_LIFETIME, behind.expires or now + TOKEN_LIFETIME),
+            parent=behind.id,
+        )
+    except ParentEndedError as problem:  # in this moment
+        raise _ended() from problem
     return created_resource(token, secret, now)
+
+
+def _ended() -> ApiError:
+    return _refusal("access_denied", "The token that this was allowed with works no more.")
 
 
 def _refusal(reason: str, message: str) -> ApiError:

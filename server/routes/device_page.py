@@ -1,7 +1,9 @@
 """`/device`: where somebody who has signed in lets a program in, or not.
 
-Only a person who has signed in sees which program asks. Wrong codes count as wrong tokens do. A page of
-another site can't press the button (`refuse_foreign_site`), and no frame of another site shows it.
+Only a person who has signed in sees which program asks. To let it in takes an API token once more: what a
+browser sends by itself gives nobody a token, for without a content host a profile's page is of this origin.
+Wrong codes and tokens count as at signing in. A page of another site can't press the button
+(`refuse_foreign_site`), and no frame of another site shows it.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from auth.device_codes import DeviceState, read_user_code
-from auth.policy import Action
+from auth.device_codes import DeviceRequest, DeviceState, read_user_code
+from auth.identity import find_working_token
+from auth.policy import Action, may
 from server.access import refuse_foreign_site
 from server.forms import read_form
 from server.registry.device_codes import decide_device_request, find_device_request
+from server.registry.tokens import SqlTokenStore
 from server.routes.device_codes import DEVICE_PATH
 from server.services import Services, ServicesDependency
 from server.signed_in import Person, require_person
@@ -25,7 +29,9 @@ from server.xprof_pages import html_response
 router = APIRouter(include_in_schema=False)
 
 _UNKNOWN = "No program waits with this code. Codes are good for ten minutes, and once."
-_TOO_MANY = "Too many wrong codes came from your network. Try again in {seconds} seconds."
+_TOO_MANY = "Too many wrong codes or tokens came from your network. Try again in {seconds} seconds."
+_NOT_ONE = "This is no API token that works here. Check that you have all of it."
+_JOBS_ONLY = "This token lets a job register itself. Give a program another one."
 
 
 @router.api_route(DEVICE_PATH, methods=["GET", "HEAD"])
@@ -34,8 +40,9 @@ def show(request: Request, services: ServicesDependency) -> Response:
     person = _person(request, services)
     typed = request.query_params.get("code", "")
     if not typed:
-        return _page(services, DevicePage(person.principal.name, person.principal.role.value))
-    return _ask(request, services, person, typed)
+        return _page(services, _empty(person))
+    found = _find(request, services, person, typed)
+    return found if isinstance(found, Response) else _question(services, person, found)
 
 
 @router.post(DEVICE_PATH)
@@ -48,31 +55,49 @@ async def decide(request: Request, services: ServicesDependency) -> Response:
 
 def _decide(request: Request, services: Services, fields: dict[str, str]) -> Response:
     person = _person(request, services)
-    typed, answer = fields.get("code", ""), fields.get("decision", "")
+    found = _find(request, services, person, fields.get("code", ""))
+    if isinstance(found, Response):
+        return found
+    answer, token_id = fields.get("decision", ""), ""
     if answer not in {"allow", "refuse"}:
-        return _ask(request, services, person, typed)
+        return _question(services, person, found)
     state = DeviceState.ALLOWED if answer == "allow" else DeviceState.REFUSED
-    code, now = read_user_code(typed), datetime.now(UTC)
-    token_id = person.session.token_id
-    if not code or not decide_device_request(services.database, code, state, token_id, now):
+    now = datetime.now(UTC)
+    if state is DeviceState.ALLOWED:
+        secret = fields.get("token", "").strip()
+        token = find_working_token(SqlTokenStore(services.database), secret, now)
+        if token is None:
+            services.sign_ins.guesses.note(_address(request))
+            return _question(services, person, found, _NOT_ONE)
+        if not may(token.principal, Action.RUNS_READ, "machineLearningRuns"):
+            return _question(services, person, found, _JOBS_ONLY)
+        token_id = token.id
+    if not decide_device_request(services.database, found.user_code, state, token_id, now):
         return _wrong(request, services, person)
     message = ALLOWED if state is DeviceState.ALLOWED else REFUSED
     return html_response(services.policies, message.render(), "words")
 
 
-def _ask(request: Request, services: Services, person: Person, typed: str) -> Response:
-    code = read_user_code(typed)
+def _find(
+    request: Request, services: Services, person: Person, typed: str
+) -> DeviceRequest | Response:
+    """The program that waits with a code, or why none is shown."""
     seconds = services.sign_ins.guesses.seconds_to_wait(_address(request))
     if seconds:
         answer = _page(services, _empty(person, _TOO_MANY.format(seconds=seconds)), 429)
         answer.headers["Retry-After"] = str(seconds)
         return answer
+    code = read_user_code(typed)
     found = find_device_request(services.database, code, datetime.now(UTC)) if code else None
-    if found is None:
-        return _wrong(request, services, person)
+    return _wrong(request, services, person) if found is None else found
+
+
+def _question(
+    services: Services, person: Person, found: DeviceRequest, problem: str = ""
+) -> Response:
     principal = person.principal
-    page = DevicePage(principal.name, principal.role.value, found.user_code, found.client)
-    return _page(services, page)
+    page = DevicePage(principal.name, principal.role.value, found.user_code, found.client, problem)
+    return _page(services, page, 403 if problem else 200)
 
 
 def _wrong(request: Request, services: Services, person: Person) -> Response:
@@ -80,7 +105,7 @@ def _wrong(request: Request, services: Services, person: Person) -> Response:
     return _page(services, _empty(person, _UNKNOWN), 404)
 
 
-def _empty(person: Person, problem: str) -> DevicePage:
+def _empty(person: Person, problem: str = "") -> DevicePage:
     return DevicePage(person.principal.name, person.principal.role.value, problem=problem)
 
 

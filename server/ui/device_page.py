@@ -13,7 +13,7 @@ from server.ui.shell import Message
 ALLOWED = Message(
     "It is signed in",
     "The program that showed the code acts as you from now on.",
-    "Go back to it. To end that, revoke its token: xprof-hub tokens list.",
+    "Go back to it. To end that, revoke its token (xprof-hub tokens list), or yours.",
 )
 REFUSED = Message(
     "It was refused",
@@ -31,7 +31,7 @@ class DevicePage:
         role: how much they may do.
         code: of the program that asks; empty to ask for one.
         client: what that program calls itself.
-        problem: what was wrong with the code before.
+        problem: what was wrong with the code, or with the token for it, before.
     """
 
     person: str

@@ -41,8 +41,33 @@ def reason(answer: httpx2.Response) -> str:
     return found
 
 
-def decide(client: httpx2.Client, code: dict[str, str], decision: str) -> httpx2.Response:
-    return client.post("/device", data={"code": code["userCode"], "decision": decision})
+def decide(
+    client: httpx2.Client, code: dict[str, str], decision: str, token: str = ""
+) -> httpx2.Response:
+    sent = {"code": code["userCode"], "decision": decision, "token": token}
+    return client.post("/device", data=sent)
+
+
+def let_in(api: Api, role: Role, secret: str = "") -> dict[str, str]:
+    """The token that a program gets when somebody allows it with one of this role."""
+    code = begin(api)
+    with signed_in(api) as client:
+        answer = decide(client, code, "allow", secret or token_for(api, role)[1])
+        assert answer.status_code == 200, answer.text
+    made = exchange(api, code)
+    assert made.status_code == 200, made.text
+    found: dict[str, str] = made.json()
+    return found
+
+
+def role_of(api: Api, secret: str) -> str | None:
+    """What a token may do; None when it works no more."""
+    answer = api.http.get("/caller", headers={"Authorization": f"Bearer {secret}"})
+    if answer.status_code == 401:
+        return None
+    assert answer.status_code == 200
+    found: str = answer.json()["role"]
+    return found
 
 
 def test_whoever_is_let_in_gets_a_token_once(guarded_api: Api) -> None:
@@ -56,7 +81,8 @@ def test_whoever_is_let_in_gets_a_token_once(guarded_api: Api) -> None:
         assert "me@laptop" in page.text
         assert "editor" in page.text
         assert reason(exchange(guarded_api, code)) == "authorization_pending"
-        assert "signed in" in decide(client, code, "allow").text
+        _, secret = token_for(guarded_api, Role.EDITOR)
+        assert "signed in" in decide(client, code, "allow", secret).text
     made = exchange(guarded_api, code).json()
     assert (made["displayName"], made["role"], made["creator"]) == (
         "editor at me@laptop",
@@ -75,7 +101,7 @@ def test_whoever_is_let_in_gets_a_token_once(guarded_api: Api) -> None:
 def test_of_many_that_ask_at_once_one_gets_it(guarded_api: Api) -> None:
     code = begin(guarded_api)
     with signed_in(guarded_api) as client:
-        decide(client, code, "allow")
+        decide(client, code, "allow", token_for(guarded_api, Role.VIEWER)[1])
     together = threading.Barrier(6)
 
     def ask(_number: int) -> int:
@@ -91,7 +117,8 @@ def test_whoever_is_refused_stays_outside(guarded_api: Api) -> None:
     with signed_in(guarded_api) as client:
         assert "refused" in decide(client, code, "refuse").text
         # What was decided is not decided anew.
-        assert decide(client, code, "allow").status_code == 404
+        _, secret = token_for(guarded_api, Role.VIEWER)
+        assert decide(client, code, "allow", secret).status_code == 404
     assert reason(exchange(guarded_api, code)) == "access_denied"
     assert reason(exchange(guarded_api, code)) == "expired_token"
 
@@ -101,7 +128,7 @@ def test_a_token_works_no_longer_than_the_one_behind_it(guarded_api: Api) -> Non
     _, secret = token_for(guarded_api, Role.ADMIN)
     with browser(guarded_api) as client:
         assert sign_in(client, guarded_api, secret).status_code == 303
-        decide(client, code, "allow")
+        decide(client, code, "allow", secret)
     database = Database(guarded_api.settings.resolved_database_url)
     ends = datetime.now(UTC) + timedelta(days=1)
     with database.writing() as session:
@@ -116,10 +143,63 @@ def test_a_person_who_was_shut_out_lets_nobody_in(guarded_api: Api) -> None:
     token_id, secret = token_for(guarded_api, Role.ADMIN)
     with browser(guarded_api) as client:
         sign_in(client, guarded_api, secret)
-        decide(client, code, "allow")
+        decide(client, code, "allow", secret)
     headers = {"Authorization": f"Bearer {secret}"}
     guarded_api.http.delete(f"/apiTokens/{token_id}", headers=headers)
     assert reason(exchange(guarded_api, code)) == "access_denied"
+
+
+def test_a_browser_alone_lets_nobody_in(guarded_api: Api) -> None:
+    # A script in a page of this origin can send all that the browser has, which is no token.
+    code = begin(guarded_api)
+    with signed_in(guarded_api, Role.ADMIN) as client:
+        for token in ("", "xpa_wrong"):
+            answer = decide(client, code, "allow", token)
+            assert answer.status_code == 403
+            assert "no API token that works" in answer.text
+            assert code["userCode"] in answer.text
+    assert reason(exchange(guarded_api, code)) == "authorization_pending"
+
+
+def test_a_job_s_token_lets_nobody_in(guarded_api: Api) -> None:
+    code = begin(guarded_api)
+    with signed_in(guarded_api) as client:
+        _, secret = token_for(guarded_api, Role.INGEST)
+        answer = decide(client, code, "allow", secret)
+    assert answer.status_code == 403
+    assert "lets a job register" in answer.text
+    assert reason(exchange(guarded_api, code)) == "authorization_pending"
+
+
+def test_a_program_may_what_the_token_may_that_allowed_it(guarded_api: Api) -> None:
+    code = begin(guarded_api)
+    with signed_in(guarded_api, Role.ADMIN) as client:
+        decide(client, code, "allow", token_for(guarded_api, Role.VIEWER)[1])
+    made = exchange(guarded_api, code).json()
+    assert role_of(guarded_api, made["token"]) == "viewer"
+
+
+def test_a_token_ends_with_the_one_behind_it(guarded_api: Api) -> None:
+    parent, secret = token_for(guarded_api, Role.ADMIN)
+    first = let_in(guarded_api, Role.ADMIN, secret)
+    second = let_in(guarded_api, Role.ADMIN, first["token"])
+    other = let_in(guarded_api, Role.EDITOR)
+    assert role_of(guarded_api, second["token"]) == "admin"
+    headers = {"Authorization": f"Bearer {secret}"}
+    assert guarded_api.http.delete(f"/apiTokens/{parent}", headers=headers).status_code == 200
+    assert role_of(guarded_api, first["token"]) is None
+    assert role_of(guarded_api, second["token"]) is None
+    assert role_of(guarded_api, other["token"]) == "editor"
+
+
+def test_a_token_s_end_leaves_the_one_behind_it(guarded_api: Api) -> None:
+    _, secret = token_for(guarded_api, Role.ADMIN)
+    made = let_in(guarded_api, Role.ADMIN, secret)
+    headers = {"Authorization": f"Bearer {secret}"}
+    answer = guarded_api.http.delete(f"/{made['name']}", headers=headers)
+    assert answer.status_code == 200
+    assert role_of(guarded_api, made["token"]) is None
+    assert role_of(guarded_api, secret) == "admin"
 
 
 def test_nobody_decides_without_having_signed_in(guarded_api: Api) -> None:
@@ -128,7 +208,8 @@ def test_nobody_decides_without_having_signed_in(guarded_api: Api) -> None:
         answer = client.get("/device", params={"code": code["userCode"]})
         assert location(answer).startswith("/signin?next=/device%3Fcode%3D")
         assert "laptop" not in answer.text
-        assert decide(client, code, "allow").status_code == 401
+        _, secret = token_for(guarded_api, Role.VIEWER)
+        assert decide(client, code, "allow", secret).status_code == 401
     assert reason(exchange(guarded_api, code)) == "authorization_pending"
 
 
@@ -139,7 +220,8 @@ def test_a_page_of_another_site_lets_nobody_in(guarded_api: Api, headers: dict[s
     code = begin(guarded_api)
     with signed_in(guarded_api) as client:
         client.headers.update(headers)
-        assert decide(client, code, "allow").status_code == 403
+        _, secret = token_for(guarded_api, Role.VIEWER)
+        assert decide(client, code, "allow", secret).status_code == 403
     assert reason(exchange(guarded_api, code)) == "authorization_pending"
 
 
@@ -198,8 +280,11 @@ def test_wrong_codes_are_counted_like_wrong_tokens(tmp_path: Path) -> None:
             client.get("/device", params={"code": f"BCDF-GHJ{letter}"}).status_code
             for letter in "BCDFGHJKLMNPQRSTVWXZBC"
         ]
-    assert statuses[0] == 404
-    assert statuses[-1] == 429
+        assert statuses[0] == 404
+        assert statuses[-1] == 429
+        # Nor does deciding at once go round that.
+        code, (_, secret) = begin(api), token_for(api, Role.VIEWER)
+        assert decide(client, code, "allow", secret).status_code == 429
 
 
 def test_a_hub_without_tokens_has_none_to_give(api: Api) -> None:
@@ -229,7 +314,8 @@ def test_the_command_waits_until_somebody_says_yes(
         with signed_in(api, Role.VIEWER) as client:
             while not (codes := waiting_codes(api)):
                 time.sleep(0.1)
-            client.post("/device", data={"code": codes[0], "decision": "allow"})
+            _, secret = token_for(api, Role.VIEWER)
+            decide(client, {"userCode": codes[0]}, "allow", secret)
 
     with ThreadPoolExecutor(1) as pool:
         allowing = pool.submit(allow)
