@@ -7,6 +7,8 @@ import unicodedata
 
 MAX_ID_BYTES = 200
 """Longest id of a run or a session, in bytes of UTF-8."""
+LONGEST_LINE = 500
+"""Characters of a text of one line."""
 
 _HUMP = re.compile(r"(?<!^)(?=[A-Z])")
 

@@ -12,6 +12,7 @@ from loader.catalog import PROFILE_FOLDER
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.address import GCS_SCHEME
 from loader.storage.base import XPLANE_SUFFIX, Storage
+from server.names import LONGEST_LINE, has_controls
 from server.registry.records import Run
 
 LAYOUTS = (PROFILE_FOLDER, f"tensorboard/{PROFILE_FOLDER}")
@@ -74,6 +75,8 @@ def sessions_of_folder(storage: Storage, folder: str, first: str = "") -> FoundS
     Raises:
         LoaderError: the storage's own errors, but not for what isn't there.
     """
+    if not can_be_told(folder):
+        return FoundSessions("", ())
     for layout in sorted(LAYOUTS, key=lambda one: one != first):
         base = f"{folder}/{layout}"
         found = _folders(storage, base)
@@ -81,15 +84,16 @@ def sessions_of_folder(storage: Storage, folder: str, first: str = "") -> FoundS
         if inner in found:
             found.remove(inner)
             found += _folders(storage, f"{base}/{_NESTED}")
-        if found:
-            return FoundSessions(layout, tuple(found))
+        told = tuple(location for location in found if can_be_told(location))
+        if told:
+            return FoundSessions(layout, told)
     return FoundSessions("", ())
 
 
 def place_of_profile(location: str) -> ProfilePlace | None:
     """Takes the address of a file apart; None when it is no profile in a session's folder."""
     session_folder, _, name = location.rpartition("/")
-    if not name.endswith(XPLANE_SUFFIX) or name == XPLANE_SUFFIX:
+    if not name.endswith(XPLANE_SUFFIX) or name == XPLANE_SUFFIX or not can_be_told(session_folder):
         return None
     parent, _, session = session_folder.rpartition("/")
     nested = f"/{PROFILE_FOLDER}/{_NESTED}"
@@ -103,6 +107,11 @@ def place_of_profile(location: str) -> ProfilePlace | None:
 def is_folder(location: str) -> bool:
     """Whether this can be a folder: a bucket at least, or a path from the top."""
     return location.startswith("/") or len(location) > len(GCS_SCHEME)
+
+
+def can_be_told(location: str) -> bool:
+    """Whether the API can tell an address: whoever may write to a bucket may name a folder as they like."""
+    return len(location) <= LONGEST_LINE and not has_controls(location)
 
 
 def last_part(location: str) -> str:

@@ -10,12 +10,10 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
-from server.names import MAX_ID_BYTES, has_controls, is_id
+from server.names import LONGEST_LINE, MAX_ID_BYTES, has_controls, is_id
 from server.registry.records import Json
 from server.schemas import LabelKey, Line
 
-LONGEST_LINE = 500
-"""Characters of a text of one line, as `server.schemas.Line` has them."""
 MOST_LABELS = 64
 _DEEPEST = 12
 _LABEL_KEY: TypeAdapter[str] = TypeAdapter(LabelKey)

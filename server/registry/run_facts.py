@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
-from server.registry.attempts import to_record
 from server.registry.database import Database
 from server.registry.models import AttemptRow, RunRow, SessionRow
-from server.registry.records import Attempt, Run
+from server.registry.records import Run, RunState
 
 MOST_ATTEMPTS = 100
 """Newest attempts of a run that are told; a job that never starts may have begun thousands."""
+
+
+@dataclass(frozen=True)
+class RunAttempt:
+    """An attempt without what the job said when it began; all else as `records.Attempt` has it."""
+
+    number: int
+    state: RunState
+    started: datetime
+    ended: datetime | None
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,7 @@ class RunFacts:
         sessions: how many there are.
     """
 
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[RunAttempt, ...] = ()
     sessions: int = 0
 
 
@@ -51,21 +61,26 @@ def _session_counts(session: Session, uids: Sequence[str]) -> dict[str, int]:
     return {uid: count for uid, count in session.execute(query)}
 
 
-def _attempts(session: Session, uids: Sequence[str]) -> dict[str, list[Attempt]]:
+def _attempts(session: Session, uids: Sequence[str]) -> dict[str, list[RunAttempt]]:
     newness = func.row_number().over(
         partition_by=AttemptRow.run_key, order_by=AttemptRow.number.desc()
     )
+    # Not what the job said when it began: that may be a megabyte of each, and nobody is told.
+    columns = (AttemptRow.number, AttemptRow.state, AttemptRow.started, AttemptRow.ended)
     ranked = (
-        select(AttemptRow, RunRow.uid.label("uid"), newness.label("newness"))
+        select(*columns, RunRow.uid.label("uid"), newness.label("newness"))
         .join(RunRow, RunRow.key == AttemptRow.run_key)
         .where(RunRow.uid.in_(uids))
         .subquery()
     )
-    row = aliased(AttemptRow, ranked)
+    told = ranked.c
     query = (
-        select(row, ranked.c.uid).where(ranked.c.newness <= MOST_ATTEMPTS).order_by(ranked.c.number)
+        select(told.uid, told.number, told.state, told.started, told.ended)
+        .where(told.newness <= MOST_ATTEMPTS)
+        .order_by(told.number)
     )
-    found: dict[str, list[Attempt]] = {}
-    for attempt, uid in session.execute(query):
-        found.setdefault(uid, []).append(to_record(attempt))
+    found: dict[str, list[RunAttempt]] = {}
+    for uid, number, state, started, ended in session.execute(query):
+        attempt = RunAttempt(number, RunState(state), started, ended)
+        found.setdefault(uid, []).append(attempt)
     return found

@@ -20,6 +20,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
 from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
+from server.discovery.finding import can_be_told
 from server.error_table import INVALID
 from server.errors import ApiError, invalid_field
 from server.filters import SESSION_FIELDS as SESSION_FILTER
@@ -259,6 +260,9 @@ def _only_session(storage: Storage, location: str) -> SessionFiles:
         ]
         message = f"There are {len(found)} sessions at this location; name one of them."
         raise ApiError(INVALID, message, details)
+    if not can_be_told(found[0]):
+        message = "The address of the profile there is too long, or has control characters in it."
+        raise invalid_field("storageFolderUri", message)
     return list_session(storage, (found[0],))
 
 

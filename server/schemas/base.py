@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from server.names import check_id, has_controls
+from server.names import LONGEST_LINE, check_id, has_controls
 
 MAX_CONFIG_DEPTH = 16
 """How deep objects and lists in a run's `configs` and `artifacts` may be nested."""
@@ -64,7 +64,7 @@ def _storable(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
     raise ValueError(f"This is nested more than {MAX_CONFIG_DEPTH} levels deep.")
 
 
-Line = Annotated[str, StringConstraints(max_length=500), AfterValidator(_without_controls)]
+Line = Annotated[str, StringConstraints(max_length=LONGEST_LINE), AfterValidator(_without_controls)]
 """A text of one line."""
 Prose = Annotated[str, StringConstraints(max_length=4000), AfterValidator(_without_odd_controls)]
 """A text of several lines."""
