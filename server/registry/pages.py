@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeAlias, TypeVar
 
-from sqlalchemy import Select, and_, or_
+from sqlalchemy import Select, and_, inspect, or_
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 Record = TypeVar("Record")
 Row = TypeVar("Row")
+
+MOST_BYTES = 8 << 20
+"""What the documents of a page's records may be together, in characters of JSON; one record may be more."""
+_AT_ONCE = 16
+"""Rows that the database sends at a time."""
 
 SortValue: TypeAlias = str | datetime
 Position: TypeAlias = tuple[SortValue, int]
@@ -52,7 +58,8 @@ def fetch_page(
 ) -> tuple[list[Row], Position | None]:
     """The rows of a page, and the position of the last one if there are more.
 
-    The key breaks ties, so that records made in the same microsecond have one order.
+    The key breaks ties, so that records made in the same microsecond have one order. A page ends early when
+    its documents become too many to be held and answered at once (AIP-158 allows that).
     """
     if request.after is not None:
         value, last = request.after
@@ -61,8 +68,19 @@ def fetch_page(
         query = query.where(or_(beyond, and_(column == value, next_key)))
     order = [column.desc(), key.desc()] if request.descending else [column.asc(), key.asc()]
     # One more than asked for tells whether there is another page.
-    rows = list(session.scalars(query.order_by(*order).limit(request.size + 1)))
-    if len(rows) <= request.size:
-        return rows, None
-    rows = rows[: request.size]
-    return rows, (getattr(rows[-1], column.key), getattr(rows[-1], key.key))
+    query = query.order_by(*order).limit(request.size + 1).execution_options(yield_per=_AT_ONCE)
+    rows: list[Row] = []
+    weight = 0
+    with session.scalars(query) as found:
+        for row in found:
+            if len(rows) == request.size or weight > MOST_BYTES:
+                return rows, (getattr(rows[-1], column.key), getattr(rows[-1], key.key))
+            rows.append(row)
+            weight += _weight_of(row)
+    return rows, None
+
+
+def _weight_of(row: object) -> int:
+    """Characters of a row's documents; all else in it is small."""
+    values = (getattr(row, attribute.key) for attribute in inspect(row).mapper.column_attrs)
+    return sum(len(json.dumps(value)) for value in values if isinstance(value, dict | list))
