@@ -23,6 +23,7 @@ from loader.storage.writing import AlreadyThereError, Draft, FileWriter
 
 MOST_PARTS = 10_000
 """Of one upload: parts are listed with each request, and put together by 32."""
+_MOST_DIGESTS = 4096
 _PARTS_FOLDER = ".uploads"
 _PART = re.compile(r"(\d{18})-(\d{1,18})")
 _MARK = "whole-"
@@ -71,6 +72,7 @@ class UploadStore:
         self._root = root
         self.storage = storage
         self._writer = writer
+        self._digests: dict[tuple[str, str], bytes] = {}
 
     def new_folder(self, session: str) -> str:
         """A folder for a session's files that no other ever had; its last part is the session's id."""
@@ -109,10 +111,17 @@ class UploadStore:
         return self._writer.join(progress.parts, f"{self._folder(key)}/joined-{uuid4().hex}")
 
     def digest(self, file: StoredFile) -> bytes:
-        """Reads a file; its SHA-256."""
+        """Reads a file, unless it did so lately; its SHA-256."""
+        known = (file.location, file.generation)
+        if known in self._digests:
+            return self._digests[known]
         seen = hashlib.sha256()
         self._writer.read(file, seen.update)
-        return seen.digest()
+        # A request without a body must not have a file of gigabytes read each time.
+        while len(self._digests) >= _MOST_DIGESTS:
+            self._digests.pop(next(iter(self._digests)), None)
+        self._digests[known] = seen.digest()
+        return self._digests[known]
 
     def publish(
         self, draft: StoredFile, folder: str, host: str, replaces: StoredFile | None

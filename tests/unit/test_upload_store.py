@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -137,3 +138,13 @@ def test_an_etag_names_one_state_of_a_file(store: UploadStore, root: Path) -> No
     draft.write(b"y")
     other = store.publish(draft.finish(), str(root / "made" / "s"), "h", file)
     assert etag_of_file(other) != etag_of_file(file)
+
+
+def test_a_file_is_read_once_however_often_its_digest_is_asked_for(
+    store: UploadStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_part(store, 0, b"ab")
+    (part,) = store.progress(KEY).parts
+    assert store.digest(part) == hashlib.sha256(b"ab").digest()
+    monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("read again"))
+    assert store.digest(part) == hashlib.sha256(b"ab").digest()
