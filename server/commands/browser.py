@@ -15,5 +15,9 @@ def has_display() -> bool:
 
 
 def show_page(address: str) -> bool:
-    """Opens an address in the browser, where there is a display; whether one was started."""
-    return has_display() and webbrowser.open(address)
+    """Opens an address in the browser, where there is a display; whether one was started.
+
+    The address is the hub's word: what is none of the web would be an option or a file to some browsers.
+    """
+    is_page = address.startswith(("https://", "http://"))
+    return is_page and has_display() and webbrowser.open(address)

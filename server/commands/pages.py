@@ -16,6 +16,7 @@ from server.commands.console import (
     say,
     split_target,
 )
+from server.commands.terminal import print_line
 from server.link_schemas import NewLink
 
 OPEN_EXAMPLES = examples(
@@ -53,7 +54,7 @@ def open_(
             if link
             else _page(client, run, session)
         )
-    typer.echo(address)
+    print_line(address)
     if browser and not show_page(address):
         say("There is no browser to start here; open the address yourself.")
 

@@ -36,6 +36,7 @@ from server.commands.console import (
     say,
     state_text,
 )
+from server.commands.terminal import print_line
 from server.registry.records import RunState
 from server.schemas import Run
 
@@ -69,7 +70,7 @@ def create(
     if as_json:
         print_json(created)
     else:
-        typer.echo(last_part(created.name))
+        print_line(last_part(created.name))
 
 
 @app.command(

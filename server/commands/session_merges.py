@@ -19,6 +19,7 @@ from server.commands.console import (
     print_list,
     say,
 )
+from server.commands.terminal import print_line
 from server.session_schemas import NewMerge
 
 MERGEABLE_EXAMPLES = examples("xprof-hub sessions mergeable llama-8b")
@@ -77,6 +78,6 @@ def merge(
     if as_json:
         print_json(merged)
         return
-    typer.echo(f"{run}/{last_part(merged.name)}")
+    print_line(f"{run}/{last_part(merged.name)}")
     if merged.problem:
         say(merged.problem)

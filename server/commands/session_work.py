@@ -22,6 +22,7 @@ from server.commands.console import (
     split_session,
 )
 from server.commands.progress import progress_bar
+from server.commands.terminal import print_line
 from server.schemas import Session
 from server.schemas.progress import AnswerProgress
 from server.session_schemas import HostHealth, SessionHealth
@@ -84,7 +85,7 @@ def prewarm(
     if as_json:
         print_json(found)
     else:
-        typer.echo(found.prewarm or "skipped")
+        print_line(found.prewarm or "skipped")
 
 
 def _wait(client: HubClient, run: str, session: str) -> Session:

@@ -40,6 +40,7 @@ from server.commands.console import (
     split_session,
     state_text,
 )
+from server.commands.terminal import print_line
 from server.schemas import Session
 
 app = typer.Typer(help="Sessions: profiles of one or many hosts.", no_args_is_help=True)
@@ -90,7 +91,7 @@ def attach(
     if as_json:
         print_json(attached)
         return
-    typer.echo(f"{run}/{last_part(attached.name)}")
+    print_line(f"{run}/{last_part(attached.name)}")
     if attached.problem:
         say(attached.problem)
 

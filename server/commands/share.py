@@ -15,6 +15,7 @@ from server.commands.console import (
     print_json,
     split_target,
 )
+from server.commands.terminal import print_line
 from server.link_schemas import NewLink
 from server.views import NewView, read_state
 
@@ -55,7 +56,7 @@ def share(
     if as_json:
         print_json(created)
     else:
-        typer.echo(created.uri)
+        print_line(created.uri)
 
 
 def _read_view(state: str) -> NewView:

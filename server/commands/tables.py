@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from server.commands.terminal import plain, plain_json, print_line
 from server.schemas import ApiModel
 
 R = TypeVar("R", bound=ApiModel)
@@ -39,8 +40,8 @@ _STATE_STYLES = {
 
 def print_json(value: ApiModel | Sequence[ApiModel]) -> None:
     """Prints resources as the API sent them."""
-    plain = _plain(value) if isinstance(value, ApiModel) else [_plain(entry) for entry in value]
-    typer.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+    content = _plain(value) if isinstance(value, ApiModel) else [_plain(entry) for entry in value]
+    typer.echo(plain_json(json.dumps(content, indent=2, ensure_ascii=False)))
 
 
 def print_list(
@@ -61,7 +62,7 @@ def print_list(
     """
     if as_lines:
         for resource in found:
-            typer.echo(json.dumps(_plain(resource), ensure_ascii=False))
+            typer.echo(plain_json(json.dumps(_plain(resource), ensure_ascii=False)))
     elif as_json:
         print_json(list(found))
     else:
@@ -70,6 +71,7 @@ def print_list(
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
     """Prints a table; no cell is ever cut off, and none is taken for markup."""
+    rows = [[_harmless(cell) for cell in row] for row in rows]
     terminal = Console().width if sys.stdout.isatty() else None
     console = Console(width=table_width(columns, rows, terminal))
     with console.capture() as capture:
@@ -108,12 +110,12 @@ def print_fields(fields: Sequence[tuple[str, str]]) -> None:
     told = [(name, value) for name, value in fields if value]
     width = max((len(name) for name, _ in told), default=0)
     for name, value in told:
-        typer.echo(f"{name:<{width}}  {value}")
+        print_line(f"{name:<{width}}  {value}")
 
 
 def say(sentence: str) -> None:
     """Says what was done, aside from the answer."""
-    typer.echo(sentence, err=True)
+    typer.echo(plain(sentence), err=True)
 
 
 def state_text(state: str | None) -> Text:
@@ -140,6 +142,13 @@ def size(count: int) -> str:
 def _plain(resource: ApiModel) -> dict[str, object]:
     # What was not sent is not printed, and what was sent as null is.
     return resource.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def _harmless(cell: str | Text) -> str | Text:
+    # A cell is one line; a state has been chosen from words of ours, or is shown as it was sent.
+    if isinstance(cell, Text):
+        return Text(plain(cell.plain), style=cell.style)
+    return plain(cell)
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> list[int]:

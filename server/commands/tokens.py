@@ -29,6 +29,7 @@ from server.commands.console import (
     say,
     state_text,
 )
+from server.commands.terminal import print_line
 from server.schemas import CreatedToken
 
 app = typer.Typer(help="API tokens: how programs sign in.", no_args_is_help=True)
@@ -72,7 +73,7 @@ def create(
     if as_json:
         print_json(created)
     else:
-        typer.echo(created.token)
+        print_line(created.token)
 
 
 @app.command("list", epilog=examples("xprof-hub tokens list"))

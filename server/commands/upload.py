@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import typer
 from loader.catalog import PROFILE_FOLDER
 from loader.storage.base import XPLANE_SUFFIX
 from server.client import ConflictError, HubClient, HubError
-from server.client.uploads import LocalProfile
+from server.client.uploads import Advance, LocalProfile
 from server.commands.console import (
     JsonOption,
     RunArgument,
@@ -26,6 +27,7 @@ from server.commands.console import (
     say,
 )
 from server.commands.exits import exit_status
+from server.commands.terminal import print_line
 from server.commands.upload_bars import upload_bars
 from server.link_schemas import NewLink
 from server.schemas import Run
@@ -35,6 +37,12 @@ EXAMPLES = examples(
     "xprof-hub upload llama-8b /tmp/logs --create-run --share",
     "xprof-hub upload llama-8b vm-3.xplane.pb --session 2026_01_31 --hosts 16",
 )
+
+
+class _StoppedError(Exception):
+    """Somebody has ended the command."""
+
+
 _ENDINGS = (XPLANE_SUFFIX, f"{XPLANE_SUFFIX}.gz")
 
 
@@ -92,7 +100,7 @@ def upload(
             return
     typer.echo(f"{run}/{session_id}")
     if link is not None:
-        typer.echo(link.uri)
+        print_line(link.uri)
 
 
 def find_profiles(paths: Sequence[Path]) -> list[LocalProfile]:
@@ -186,6 +194,7 @@ def _send_all(
         typer.Exit: some could not be sent.
     """
     problems: dict[str, HubError | OSError] = {}
+    is_stopped = threading.Event()
     with upload_bars(profiles) as bars, ThreadPoolExecutor(parallel) as pool:
         sent = {
             pool.submit(
@@ -195,7 +204,7 @@ def _send_all(
                 profile,
                 expected_hosts=hosts,
                 replace=replace,
-                advance=bars.of(profile),
+                advance=_until(is_stopped, bars.of(profile)),
             ): profile.host
             for profile in profiles
         }
@@ -207,10 +216,22 @@ def _send_all(
                 elif problem is not None:
                     raise problem
         except BaseException:
+            is_stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     if problems:
         raise _failed(problems, len(profiles))
+
+
+def _until(is_stopped: threading.Event, advance: Advance) -> Advance:
+    """Passes on how far a host is; ends its upload, at the end of a part, when nobody wants it any more."""
+
+    def told(received: int) -> None:
+        if is_stopped.is_set():
+            raise _StoppedError
+        advance(received)
+
+    return told
 
 
 def _failed(problems: dict[str, HubError | OSError], count: int) -> typer.Exit:
