@@ -13,13 +13,13 @@ from pydantic import ValidationError
 from loader.errors import LoaderError
 from loader.storage.address import is_gcs, parse_gcs
 from server.errors import ApiError, invalid_field
-from server.ingest.registration import MayRead, storage_warnings
 from server.masks import Document, Mask, changed_document
 from server.names import run_name, to_camel
 from server.registry import records, runs
 from server.registry.database import Database
 from server.registry.records import Json, RunState
 from server.registry.run_facts import RunFacts, facts_of
+from server.run_warnings import MayRead, renewed_warnings
 from server.schemas import Attempt, Run
 
 RUN_FIELDS = frozenset(
@@ -117,7 +117,7 @@ def run_changes(
         tools=list(body.tools) if mask.covers("tools") else None,
         workload=workload,
         storage_root=root,
-        warnings=None if root is None else _warnings(old, root, may_read),
+        warnings=None if root is None else renewed_warnings(old, root, may_read),
         state=state,
     )
 
@@ -172,13 +172,6 @@ def _storage_root(text: str) -> str:
     except LoaderError as error:
         raise _no_address() from error
     return text.rstrip("/") if text.strip("/") else text
-
-
-def _warnings(old: records.Run | None, root: str, may_read: MayRead) -> list[str]:
-    """The run's warnings with those about its storage root instead of the old one."""
-    outdated = storage_warnings(old.storage_root, may_read) if old else []
-    kept = [warning for warning in (old.warnings if old else ()) if warning not in outdated]
-    return [*kept, *storage_warnings(root, may_read)]
 
 
 def _no_address() -> ApiError:

@@ -11,22 +11,17 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from loader.errors import LoaderError
-from loader.storage.address import GCS_SCHEME, is_gcs, parse_gcs
 from server.ingest.cleaning import MOST_LABELS, clean_id, clean_json, clean_labels, clean_line
 from server.limited_body import MAX_BODY_BYTES
 from server.names import to_camel, to_snake
 from server.registry.records import Json, Run
-from server.registry.runs import RunChanges
+from server.registry.runs import MOST_WARNINGS, RunChanges
+from server.run_warnings import MayRead, storage_warnings
 
-MOST_WARNINGS = 20
 MOST_TOOLS = 64
 """As `server.schemas.Run` has them: a run with more could not be shown, nor any list that holds it."""
 _NOT_KEPT = frozenset({"name", "etag", "uid", "logical_id", "request_id"})
 _EVERYTHING = frozenset({"", "*"})
-
-MayRead = Callable[[str], bool]
-"""Whether a location lies below the roots that this hub may read."""
 
 
 @dataclass(frozen=True)
@@ -178,31 +173,6 @@ def _warnings(
             f"A later attempt of the job writes to {root}, an earlier one wrote to {run.storage_root}."
         )
     return list(dict.fromkeys([*kept, *registration.warnings]))[-MOST_WARNINGS:]
-
-
-def storage_warnings(root: str, may_read: MayRead) -> list[str]:
-    """What is odd about where a job writes; nothing if its sessions can be found there."""
-    if not root or (_is_address(root) and may_read(root)):
-        return []
-    if not _is_address(root):
-        return [
-            f"The job writes to {root}, which is neither gs://bucket/prefix nor an absolute path, so its "
-            "sessions can't be found or opened."
-        ]
-    return [
-        f"The job writes to {root}, which is not below XPROF_HUB_STORAGE_ROOTS, so its sessions can't be "
-        "found or opened. Add it to that setting."
-    ]
-
-
-def _is_address(text: str) -> bool:
-    if not is_gcs(text):
-        return text.startswith("/")
-    try:
-        parse_gcs(text)
-    except LoaderError:
-        return False
-    return text != GCS_SCHEME
 
 
 def _mask_fields(mask: str) -> frozenset[str] | None:

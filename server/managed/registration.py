@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 from server.error_table import EXISTS
 from server.errors import ApiError
-from server.ingest.registration import MOST_WARNINGS, storage_warnings
 from server.managed import run_values
 from server.managed.errors import RUN_TYPE, changed_meanwhile, exists
 from server.managed.masks import Rules, updated
@@ -24,6 +23,7 @@ from server.registry import records, runs
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import Json
 from server.registry.starts import create_started_run, note_start
+from server.run_warnings import renewed_warnings
 from server.services import Services
 
 _RULES = Rules(RUN, run_values.SERVER_SET)
@@ -107,8 +107,7 @@ def _with_warnings(
     root = changes.storage_root or ""
     if old is not None and root == old.storage_root:
         return changes
-    found = [*(old.warnings if old else ()), *storage_warnings(root, services.settings.may_read)]
-    return replace(changes, warnings=list(dict.fromkeys(found))[-MOST_WARNINGS:])
+    return replace(changes, warnings=renewed_warnings(old, root, services.settings.may_read))
 
 
 def _starting(fields: Fields) -> frozenset[str] | None:

@@ -99,7 +99,8 @@ def newest_row(session: Session, run_key: int) -> AttemptRow | None:
 def close_silent(database: Database, before: datetime, *, now: datetime) -> tuple[str, ...]:
     """Ends as LOST the active runs whose jobs have not been heard of since `before`; their ids.
 
-    A run that no job has begun, and that says nowhere to write to, is somebody's folder: it has no job to lose.
+    A run that no job has begun, and that says nowhere to write to, is somebody's folder: it has no job to
+    lose.
     Runs from before signs of life were noted count from their last change.
     """
     heard = func.coalesce(RunRow.seen, RunRow.updated)

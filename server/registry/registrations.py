@@ -49,17 +49,14 @@ def register_attempt(
         request: noted with it, as the number of the attempt.
 
     Raises:
-        RegistryError: as `decide` raises it.
-        IntegrityError: the request was noted in this moment by another process.
+        RegistryError: as `decide` raises it, or ALREADY_EXISTS, the same request was noted in this moment.
     """
     for is_last in (False, True):
         try:
             with database.writing() as session:
                 row, newest = _changed_or_new(session, run_id, decide, creator, now)
                 attempt = add_attempt_after(session, row, newest, details, now)
-                if request is not None:
-                    claim(session, request, str(attempt.number), now)
-                session.flush()
+                claim(session, request, str(attempt.number), now)
                 return to_record(row), attempt_record(attempt)
         except IntegrityError:
             # Another process has made the run in this moment: the second time it is there.

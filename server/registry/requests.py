@@ -1,7 +1,7 @@
 """Creations that a client may send again (AIP-155): who repeats one gets what the first one made.
 
 `claim` is meant for the transaction that makes the resource: of two that arrive at once only one makes
-it; `recall` looks before that.
+it; `recall` looks before that. `server.repeated` puts the two together.
 """
 
 from __future__ import annotations
@@ -69,32 +69,23 @@ def recall(database: Database, request: RepeatableRequest) -> str | None:
         return row.resource
 
 
-def claim(session: Session, request: RepeatableRequest, resource: str, now: datetime) -> None:
-    """Notes in the transaction that makes the resource what the request made.
+def claim(
+    session: Session, request: RepeatableRequest | None, resource: str, now: datetime
+) -> None:
+    """Notes in the transaction that makes the resource what the request made, if the request has a name.
 
-    At the end of the transaction the database refuses the later one of two that arrive at once, by an
-    `IntegrityError` on the mark.
+    Raises:
+        RegistryError: ALREADY_EXISTS, the same request was claimed in this moment; nothing is made.
+        IntegrityError: the resource itself can't be made.
     """
+    session.flush()
+    if request is None:
+        return
     session.add(
         RequestRow(
             mark=request.mark, fingerprint=request.fingerprint, resource=resource, created=now
         )
     )
-
-
-@contextmanager
-def claiming(
-    session: Session, request: RepeatableRequest | None, resource: str, now: datetime
-) -> Iterator[None]:
-    """Claims the request, if there is one, after the block that makes the resource.
-
-    Raises:
-        RegistryError: ALREADY_EXISTS, the same request was claimed in this moment; nothing is made.
-    """
-    yield
-    if request is None:
-        return
-    claim(session, request, resource, now)
     try:
         session.flush()
     except IntegrityError as error:
@@ -102,6 +93,15 @@ def claiming(
             RegistryProblem.ALREADY_EXISTS,
             f"requestId {request.request_id!r} is used by another request at this moment.",
         ) from error
+
+
+@contextmanager
+def claiming(
+    session: Session, request: RepeatableRequest | None, resource: str, now: datetime
+) -> Iterator[None]:
+    """Claims the request after the block that makes the resource, and fails as `claim` does."""
+    yield
+    claim(session, request, resource, now)
 
 
 def remove_old_requests(database: Database, before: datetime) -> int:

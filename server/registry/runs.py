@@ -50,6 +50,10 @@ FILTERABLE: Columns = MappingProxyType(
 """Attributes that a condition on runs may be about."""
 
 
+MOST_WARNINGS = 20
+"""Warnings of a run that are kept: the newest."""
+
+
 @dataclass(frozen=True)
 class RunChanges:
     """New values for a run; None leaves a field as it is."""
@@ -98,8 +102,7 @@ def create_run(
     try:
         with database.writing() as session:
             session.add(row)
-            if request is not None:
-                claim(session, request, run_id, now)
+            claim(session, request, run_id, now)
     except IntegrityError as error:
         raise RegistryError(
             RegistryProblem.ALREADY_EXISTS, f"There is a run {run_id!r} already."
@@ -203,7 +206,9 @@ def note_sign_of_life(database: Database, run_id: str, now: datetime) -> None:
         session.execute(update(RunRow).where(RunRow.id == run_id).values(seen=now))
 
 
-def add_warning(database: Database, run_id: str, sentence: str, *, most: int = 20) -> None:
+def add_warning(
+    database: Database, run_id: str, sentence: str, *, most: int = MOST_WARNINGS
+) -> None:
     """Adds a sentence to a run's warnings unless it is there already; only the newest are kept.
 
     Raises:

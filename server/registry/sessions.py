@@ -127,8 +127,7 @@ def create_session(
             )
             session.add(row)
             session.execute(update(RunRow).where(RunRow.key == run_key).values(seen=now))
-            if request is not None:
-                claim(session, request, new.id, now)
+            claim(session, request, new.id, now)
     except IntegrityError as error:
         raise RegistryError(
             RegistryProblem.ALREADY_EXISTS, f"Run {run_id!r} has a session {new.id!r} already."

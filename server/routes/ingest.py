@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 from fastapi import Depends, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
-from sqlalchemy.exc import IntegrityError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
@@ -30,7 +29,8 @@ from server.names import run_name, to_snake
 from server.registry import registrations, runs
 from server.registry.errors import RegistryError
 from server.registry.records import Attempt, Json
-from server.registry.requests import RepeatableRequest, fingerprint_of, recall
+from server.registry.requests import RepeatableRequest, fingerprint_of
+from server.repeated import make_once
 from server.run_resources import WORKLOAD_STATES
 from server.schemas import ApiModel, ResourceId
 from server.services import Services, ServicesDependency, get_services
@@ -175,35 +175,26 @@ def _register(
     principal: Principal,
     repeat: RepeatableRequest | None,
 ) -> Attempt:
-    made = _registered_before(services, registration.run_id, repeat)
-    if made is not None:
-        return made
-    try:
+    database, run_id = services.database, registration.run_id
+
+    def begin(request: RepeatableRequest | None) -> Attempt:
         _, attempt = registrations.register_attempt(
-            services.database,
-            registration.run_id,
+            database,
+            run_id,
             lambda run, last: changes_of(registration, run, last),
             registration.details,
             creator=principal.name,
             now=datetime.now(UTC),
-            request=repeat,
+            request=request,
         )
-    except IntegrityError:
-        # The same request, at the same time.
-        made = _registered_before(services, registration.run_id, repeat)
-        if made is None:
-            raise
-        return made
-    return attempt
+        return attempt
 
+    def find(number: str) -> Attempt:
+        begun = registrations.find_registration(database, run_id, int(number))
+        # Somebody has deleted the run, but the job is there.
+        return begun if begun is not None else begin(None)
 
-def _registered_before(
-    services: Services, run_id: str, repeat: RepeatableRequest | None
-) -> Attempt | None:
-    number = recall(services.database, repeat) if repeat else None
-    if number is None:
-        return None
-    return registrations.find_registration(services.database, run_id, int(number))
+    return make_once(database, repeat, lambda: begin(repeat), find)
 
 
 def _report(services: Services, run: str, body: dict[str, Json], attempt: int | None) -> list[str]:

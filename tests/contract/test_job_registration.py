@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,13 @@ def register(api: Api, body: object, mask: str = MASK, **parameters: str) -> dic
 
 
 def report(api: Api, run: str, state: str, cookie: str = "") -> httpx2.Response:
-    headers = {"Cookie": cookie} if cookie else {}
-    return api.http.patch(
+    return report_by(api.http, run, state, {"Cookie": cookie} if cookie else {})
+
+
+def report_by(
+    client: httpx2.Client, run: str, state: str, headers: dict[str, str] | None = None
+) -> httpx2.Response:
+    return client.patch(
         f"{RUNS}/{run}",
         params={"update_mask": "workload.state", "allow_missing": "false"},
         json={"name": f"machineLearningRuns/{run}", "workload": {"state": state}},
@@ -163,6 +169,43 @@ def test_the_same_request_begins_one_attempt(api: Api) -> None:
     assert register(api, body, requestId="start-1")["attempt"] == 1
     assert register(api, body, request_id="start-2")["attempt"] == 2
     assert len(states(api, "r")) == 2
+
+
+def test_the_same_request_at_once_begins_one_attempt(api: Api) -> None:
+    def start(_number: int) -> int:
+        asked = {"allow_missing": "true", "requestId": "start-1"}
+        answer = httpx2.patch(f"{api.url}/v1{RUNS}", params=asked, json={"logicalId": "r"})
+        attempt: int = answer.json()["attempt"]
+        return attempt
+
+    with ThreadPoolExecutor(8) as jobs:
+        assert list(jobs.map(start, range(8))) == [1] * 8
+    assert states(api, "r") == [(1, "ACTIVE")]
+
+
+def test_a_repeated_start_of_a_run_that_was_deleted_is_not_lost(api: Api) -> None:
+    body = {"logicalId": "r"}
+    register(api, body, requestId="start-1")
+    assert api.http.delete(f"{RUNS}/r").is_success
+    assert register(api, body, requestId="start-1")["name"] == "machineLearningRuns/r"
+    assert states(api, "r") == [(1, "ACTIVE")]
+
+
+def test_starts_that_race_are_an_attempt_each_and_end_their_own(api: Api) -> None:
+    def start_and_fail(_number: int) -> int:
+        with httpx2.Client(base_url=f"{api.url}/v1") as job:
+            body = {"logicalId": "r", "displayName": "a"}
+            began = job.patch(RUNS, params={"allow_missing": "true"}, json=body)
+            ended = report_by(job, "r", "STATE_FAILED")
+        assert (began.status_code, ended.status_code) == (200, 200)
+        attempt: int = began.json()["attempt"]
+        return attempt
+
+    with ThreadPoolExecutor(8) as jobs:
+        numbers = sorted(jobs.map(start_and_fail, range(8)))
+    assert numbers == list(range(1, 9))
+    assert states(api, "r") == [(number, "FAILED") for number in numbers]
+    assert len(api.http.get(RUNS).json()["machineLearningRuns"]) == 1
 
 
 def test_running_opens_a_run_that_was_given_up(api: Api) -> None:

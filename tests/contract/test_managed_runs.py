@@ -163,6 +163,14 @@ def test_restarts_that_race_are_an_attempt_each(api: Api) -> None:
     assert attempts(api, "r") == ["LOST"] * 8 + ["ACTIVE"]
 
 
+def test_starts_of_a_new_run_that_race_are_an_attempt_each(api: Api) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: create(api, "r", job_of("h")), range(8)))
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 7
+    assert attempts(api, "r") == ["LOST"] * 7 + ["ACTIVE"]
+    assert len(call(api, "GET", "machineLearningRuns").json()["machineLearningRuns"]) == 1
+
+
 def test_hosts_of_one_job_add_themselves_all_at_once(api: Api) -> None:
     create(api, "r", job_of("h0"))
 
@@ -219,6 +227,16 @@ def test_a_lost_run_is_shown_as_failed_and_stays_lost(api: Api) -> None:
     assert api.http.get("/machineLearningRuns/r").json()["state"] == "LOST"
     resource_of(patch(api, "r", {"runPhase": "ACTIVE"}, "run_phase"))
     assert api.http.get("/machineLearningRuns/r").json()["state"] == "ACTIVE"
+
+
+def test_a_warning_about_a_place_goes_with_the_place(api: Api) -> None:
+    create(api, "r", {**JOB, "artifacts": {"gcsPath": "gs://elsewhere/a"}})
+    [warning] = api.http.get("/machineLearningRuns/r").json()["warnings"]
+    assert "gs://elsewhere/a" in warning
+    readable = api.settings.storage_roots[0]
+    patch(api, "r", {"artifacts": {"gcsPath": readable}}, "artifacts")
+    shown = api.http.get("/machineLearningRuns/r").json()
+    assert (shown["storageRoot"], shown["warnings"]) == (readable, [])
 
 
 def test_runs_lie_where_they_were_made(api: Api) -> None:
