@@ -88,12 +88,15 @@ class Uploads:
         failures = 0
         while True:
             try:
-                before = sending.received
+                before, is_part = sending.received, sending.knows_received
                 if (done := sending.step()) is not None:
                     advance(sending.size)
                     return done
                 advance(sending.received)
-                failures = 0 if sending.received > before else failures
+                if sending.received > before:
+                    failures = 0
+                elif is_part:
+                    raise UnreachableError("The hub took a part and has no more than before.", 308)
             except HubError as problem:
                 failures += 1
                 if failures >= _TRIES or not sending.may_go_on(problem):
@@ -123,6 +126,7 @@ class _Sending:
     Attributes:
         size: bytes of the file.
         received: how many the hub is known to have.
+        knows_received: whether that was asked since the last failure; nobody asks for a small file.
     """
 
     def __init__(
@@ -144,13 +148,13 @@ class _Sending:
             self.size = file.tell()
         self._headers = {"Repr-Digest": f"sha-256=:{base64.b64encode(digest).decode()}:"}
         self.received = 0
-        self._knows_received = self.size <= PART_BYTES
+        self.knows_received = self.size <= PART_BYTES
 
     def step(self) -> HostUpload | None:
         """Asks how far the hub is, or sends the next part; the answer when all is done."""
-        if not self._knows_received:
+        if not self.knows_received:
             response = self._put(b"", f"bytes */{self.size}")
-            self._knows_received = True
+            self.knows_received = True
         elif self.size <= PART_BYTES:
             response = self._put(self._read(0, self.size), None)
         else:
@@ -166,7 +170,7 @@ class _Sending:
 
     def may_go_on(self, problem: HubError) -> bool:
         """Whether it makes sense to ask and try again."""
-        self._knows_received = self.size <= PART_BYTES
+        self.knows_received = self.size <= PART_BYTES
         if isinstance(problem, ConflictError):
             if problem.code == "ALREADY_EXISTS" and self._replace:
                 self._headers["If-Match"] = "*"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from loader.catalog import PROFILE_FOLDER
 from loader.storage.base import Storage
 from server.discovery.finding import FoundSessions, last_part, parent_of, sessions_of_folder
 from server.discovery.registering import Maker
@@ -22,7 +23,7 @@ from server.registry.discovery import WatchedRun, known_sessions
 
 _LISTINGS_AT_ONCE = 8
 _OWN_FOLDERS = frozenset({"plugins", "tensorboard"})
-"""Where one of these is, the folder is a run's own one, not one of runs' folders."""
+"""Where one of these is, the folder may be a run's own one, not one of runs' folders."""
 
 
 class ImportOutcome(StrEnum):
@@ -100,14 +101,25 @@ class Importer:
         page = self.storage.list_folder_page(root, after, most)
         folders = [folder.rstrip("/") for folder in page.folders]
         following = page.next
-        if any(last_part(folder) in _OWN_FOLDERS for folder in folders):
-            folders, following = [root], ""
+        found = self._own(root, folders)
+        if found:
+            folders = [one for one in folders if last_part(one) not in _OWN_FOLDERS]
+        if any(sessions.layout == PROFILE_FOLDER for sessions in found.values()):
+            # Certainly a run's: what lies beside its sessions are checkpoints.
+            folders, following = [], ""
         with ThreadPoolExecutor(_LISTINGS_AT_ONCE, "import") as pool:
-            found = list(pool.map(lambda one: sessions_of_folder(self.storage, one), folders))
-        holding = [pair for pair in zip(folders, found, strict=True) if pair[1].folders]
+            each = pool.map(lambda one: sessions_of_folder(self.storage, one), folders)
+            found.update(zip(folders, each, strict=True))
         take = self._foretell if is_dry else self._take
-        taken = tuple(take(folder, sessions, now) for folder, sessions in holding)
-        return ImportPage(taken, len(folders), following)
+        taken = tuple(take(one, here, now) for one, here in found.items() if here.folders)
+        return ImportPage(taken, len(found), following)
+
+    def _own(self, root: str, folders: Sequence[str]) -> dict[str, FoundSessions]:
+        """The sessions of the root itself, if it is a run's folder."""
+        if all(last_part(folder) not in _OWN_FOLDERS for folder in folders):
+            return {}
+        here = sessions_of_folder(self.storage, root)
+        return {root: here} if here.folders else {}
 
     def _take(self, folder: str, found: FoundSessions, now: datetime) -> ImportedRun:
         root = parent_of(folder)

@@ -193,8 +193,8 @@ class Looker:
             self._dismiss(look)
             return Looked()
         look = _moved(look, run)
-        found = sessions_of_folder(self._storage, look.place, layout_in(look))
-        before = names_in(look)
+        found = sessions_of_folder(self._storage, look.place, layout_in(look.note))
+        before = names_in(look.note)
         count = self._maker.add_sessions(run, found.folders, before, now)
         self._metrics.found("session", count)
         unchanged = 0 if count else look.unchanged + 1

@@ -6,24 +6,29 @@ A notice may come twice, late, out of order, or never: the scan finds the same t
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from server.discovery.finding import FoundSessions, ProfilePlace, parent_of, place_of_profile
 from server.discovery.looking import DISMISSED, DiscoveryRules
 from server.discovery.registering import Maker, layout_in, names_in, noted
 from server.discovery_metrics import DiscoveryMetrics
 from server.registry.discovery import WatchedRun, session_at
+from server.registry.errors import RegistryError
 from server.registry.looks import (
     LookKind,
+    amend_note,
     find_look,
     hasten,
     looks_at_places,
-    save_look,
 )
+from server.registry.records import Json
 
 _NO_NAMES: Collection[str] = ()
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -47,13 +52,20 @@ class Notices:
             sqlalchemy.exc.SQLAlchemyError: the registry does not answer; the notice must come again.
         """
         place = place_of_profile(location)
-        run = None if place is None else self._run_of(place, now)
-        if place is None or run is None:
-            self.metrics.notified("ignored")
-            return False
-        self._register(run, place, now)
-        self.metrics.notified("taken")
-        return True
+        try:
+            is_ours = place is not None and self._take(place, now)
+        except RegistryError as error:
+            # The run or session went away in this moment: the same notice would find the same.
+            logger.info("a notice came to nothing: %s", error.message)
+            is_ours = False
+        self.metrics.notified("taken" if is_ours else "ignored")
+        return is_ours
+
+    def _take(self, place: ProfilePlace, now: datetime) -> bool:
+        run = self._run_of(place, now)
+        if run is not None:
+            self._register(run, place, now)
+        return run is not None
 
     def _run_of(self, place: ProfilePlace, now: datetime) -> WatchedRun | None:
         run = self.maker.run_of_folder(place.run_folder, self.rules.roots)
@@ -76,10 +88,13 @@ class Notices:
             hasten(database, LookKind.SESSION, uid, now)
             return
         look = find_look(database, LookKind.RUN, run.uid)
-        before = _NO_NAMES if look is None else names_in(look)
+        before = _NO_NAMES if look is None else names_in(look.note)
         count = self.maker.add_sessions(run, (folder,), before, now)
         self.metrics.found("session", count)
-        if count and look is not None:
+        if count:
             # Whoever deletes the session before the next look at the run's folder has deleted it, too.
-            note = noted(FoundSessions(layout_in(look), (folder,)), before)
-            save_look(database, replace(look, note={**look.note, **note}))
+            amend_note(database, LookKind.RUN, run.uid, partial(_with_folder, folder))
+
+
+def _with_folder(folder: str, note: Mapping[str, Json]) -> Mapping[str, Json]:
+    return noted(FoundSessions(layout_in(note), (folder,)), names_in(note))

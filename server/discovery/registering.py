@@ -7,7 +7,7 @@ with the look at the run's folder, and a session whose name is there but not in 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -171,15 +171,15 @@ def noted(found: FoundSessions, before: Collection[str]) -> dict[str, Json]:
     return {_NAMES: names, _LAYOUT: found.layout}
 
 
-def names_in(look: Look) -> frozenset[str]:
-    """The folders that were registered by earlier looks."""
-    names = look.note.get(_NAMES)
+def names_in(note: Mapping[str, Json]) -> frozenset[str]:
+    """The folders that were registered by earlier looks, after the note of the last one."""
+    names = note.get(_NAMES)
     return frozenset(str(name) for name in names) if isinstance(names, list) else frozenset()
 
 
-def layout_in(look: Look) -> str:
+def layout_in(note: Mapping[str, Json]) -> str:
     """The layout that the run's folder has, as far as it is known."""
-    return str(look.note.get(_LAYOUT) or "")
+    return str(note.get(_LAYOUT) or "")
 
 
 def _values(root: str, folder: str) -> runs.RunChanges:

@@ -89,12 +89,20 @@ class Scanner:
         while True:
             try:
                 for one in await self.tick():
-                    await self._completed(one)
+                    await self._tell(one)
             except SQLAlchemyError as problem:
                 logger.warning("discovery waits for the registry: %s", type(problem).__name__)
             except Exception:  # the loop is all there is; the next tick may fare better
                 logger.exception("a tick of discovery failed")
             await asyncio.sleep(_TICK_SECONDS)
+
+    async def _tell(self, one: Completed) -> None:
+        try:
+            await self._completed(one)
+        except (
+            Exception
+        ):  # nobody finds it complete a second time, so the others must be told of now
+            logger.exception("a complete session was not seen to")
 
     async def tick(self) -> list[Completed]:
         """Looks at what is due, if it is this front end's turn; the sessions that are complete since.

@@ -6,7 +6,7 @@ look without a due time is kept as a memory only. Each function is one transacti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -137,6 +137,26 @@ def save_look(database: Database, look: Look) -> None:
         row.note = {**look.note, _HASTENED: hastened} if hastened else dict(look.note)
         if hastened == look.note.get(_HASTENED):
             row.due = look.due
+
+
+def amend_note(
+    database: Database,
+    kind: LookKind,
+    subject: str,
+    change: Callable[[Mapping[str, Json]], Mapping[str, Json]],
+) -> None:
+    """Puts values into a look's note without a look; what else is kept of it stays as it is now.
+
+    Args:
+        database: the registry.
+        kind: of the look.
+        subject: of the look; nothing happens when there is none.
+        change: the new values, from the note of now.
+    """
+    with database.writing() as session:
+        row = session.scalar(_of(kind, subject).with_for_update())
+        if row is not None:
+            row.note = {**row.note, **change(row.note)}
 
 
 def hasten(database: Database, kind: LookKind, subject: str, due: datetime) -> bool:

@@ -110,19 +110,6 @@ def complete_session(database: Database, uid: str, digest: str) -> bool:
         return session.scalar(change) is not None
 
 
-def list_open_sessions(database: Database, most: int) -> tuple[ProfilerSession, ...]:
-    """Sessions whose hosts may still come, the longest unchanged first."""
-    query = (
-        select(SessionRow, RunRow.id)
-        .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(SessionRow.state == SessionState.OPEN.value)
-        .order_by(SessionRow.seen_changed, SessionRow.key)
-        .limit(most)
-    )
-    with database.reading() as session:
-        return tuple(to_record(row, run_id) for row, run_id in session.execute(query))
-
-
 def _apply(row: SessionRow, changes: SessionChanges) -> None:
     for name in changes.cleared:
         setattr(row, name, None)

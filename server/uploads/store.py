@@ -108,6 +108,13 @@ class UploadStore:
 
     def join(self, key: str, progress: Progress) -> StoredFile:
         """Makes one draft of all parts."""
+        try:
+            return self._join(key, progress)
+        except AlreadyThereError:
+            # Nobody else knows the name: a request of ours was sent again because its answer was lost.
+            return self._join(key, progress)
+
+    def _join(self, key: str, progress: Progress) -> StoredFile:
         return self._writer.join(progress.parts, f"{self._folder(key)}/joined-{uuid4().hex}")
 
     def digest(self, file: StoredFile) -> bytes:

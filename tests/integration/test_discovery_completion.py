@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from server.discovery.looking import Completed
+from server.discovery.notices import Notices
+from server.discovery.registering import Maker, names_in
+from server.discovery.scanner import Scanner
 from server.registry import attempts, runs, sessions
 from server.registry.database import Database
+from server.registry.discovery import WatchedRun
+from server.registry.looks import Look, LookKind, add_looks, find_look
 from server.registry.records import RunState, SessionKind, SessionState
 from tests.discovery_parts import ROOT, Clock, CountingStore, Parts, profile
 
@@ -184,6 +192,78 @@ def test_notices_register_at_once_and_ask_storage_for_one_listing(database: Data
     assert store.calls == []
     asyncio.run(parts.until_quiet())
     assert store.calls == [FOLDER]
+
+
+@dataclass(frozen=True)
+class Meanwhile(Maker):
+    """Has something happen after a notice has looked at what there is, and before it registers anything."""
+
+    happens: Callable[[], None] = lambda: None
+
+    def add_sessions(
+        self, run: WatchedRun, folders: Sequence[str], dismissed: Collection[str], now: datetime
+    ) -> int:
+        self.happens()
+        return super().add_sessions(run, folders, dismissed, now)
+
+
+def test_a_notice_and_a_look_at_once_both_remember_what_they_saw(database: Database) -> None:
+    parts = new_parts(database, CountingStore([profile("r1", NAME)]))
+    uid = runs.get_run(database, "r1").uid
+    add_looks(database, [Look(LookKind.RUN, uid, f"{ROOT}/r1", NOW)])
+
+    def look() -> None:
+        due = find_look(database, LookKind.RUN, uid)
+        assert due is not None
+        parts.looker.look(due, NOW)
+
+    maker = Meanwhile(database, timedelta(hours=72), happens=look)
+    notices = Notices(parts.rules, maker, parts.metrics)
+    assert notices.take(profile("r1", "other"), NOW)
+    after = find_look(database, LookKind.RUN, uid)
+    assert after is not None
+    assert names_in(after.note) == {NAME, "other"}
+    # Nor is the look made due again, which was done in this moment.
+    assert after.due == NOW + timedelta(seconds=60)
+
+
+def test_a_notice_of_a_run_that_is_deleted_in_this_moment_is_over(database: Database) -> None:
+    parts = new_parts(database, CountingStore())
+
+    def delete() -> None:
+        runs.delete_run(database, "r1", etag=None, now=NOW)
+
+    maker = Meanwhile(database, timedelta(hours=72), happens=delete)
+    # Whatever is raised here would make Pub/Sub tell of it for a week.
+    assert not Notices(parts.rules, maker, parts.metrics).take(profile("r1", NAME), NOW)
+
+
+def test_a_session_that_can_not_be_seen_to_keeps_no_other_from_it(
+    sqlite_database: Database,
+) -> None:
+    old, store = (NOW - timedelta(days=30)).timestamp(), CountingStore()
+    names = {NAME, "other"}
+    for name in names:
+        store.put(profile("r1", name), modified=old)
+    parts = new_parts(sqlite_database, store)
+    told: list[str] = []
+
+    async def see_to(completed: Completed) -> None:
+        told.append(completed.session.id)
+        raise OSError("the database is away for a moment")
+
+    scanner = Scanner(sqlite_database, parts.looker, parts.rules, see_to, parts.clock)
+
+    async def until_told() -> None:
+        await scanner.tick()  # finds the sessions; the next one looks at them
+        scanner.start()
+        async with asyncio.timeout(60):
+            while len(told) < 2:
+                await asyncio.sleep(0.05)
+        await scanner.aclose()
+
+    asyncio.run(until_told())
+    assert set(told) == names
 
 
 def test_a_notice_of_a_new_host_brings_the_look_forward(database: Database) -> None:

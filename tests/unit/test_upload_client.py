@@ -134,6 +134,14 @@ def test_failures_between_which_something_came_are_not_counted_together(
     assert len(send(hub, profile)) == 12
 
 
+def test_a_hub_that_takes_parts_and_keeps_none_is_given_up(profile: LocalProfile) -> None:
+    # It is asked before each of ten tries.
+    hub = Hub(*[partial(0)] * 20)
+    with pytest.raises(UnreachableError, match="has no more than before"):
+        send(hub, profile)
+    assert hub.spans == [ASK, FIRST] * 10
+
+
 @pytest.mark.parametrize(
     ("status", "name"),
     [

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from loader.storage.base import StoredFile
 from loader.storage.local import LocalStorage
-from loader.storage.writing import open_writer
+from loader.storage.writing import AlreadyThereError, open_writer
 from server.uploads.cleaning import ABANDONED_SECONDS, clean
 from server.uploads.store import UploadStore, etag_of_file, upload_key
 
@@ -148,3 +150,27 @@ def test_a_file_is_read_once_however_often_its_digest_is_asked_for(
     assert store.digest(part) == hashlib.sha256(b"ab").digest()
     monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("read again"))
     assert store.digest(part) == hashlib.sha256(b"ab").digest()
+
+
+def test_parts_are_put_together_again_when_the_answer_to_that_was_lost(
+    store: UploadStore, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bucket then says of a request that was sent again that its own object is in the way."""
+    for first, content in ((0, b"ab"), (2, b"cd")):
+        put_part(store, first, content)
+    names: list[str] = []
+    writer = open_writer(str(root))
+    join = writer.join
+
+    def lose_the_first(parts: Sequence[StoredFile], location: str) -> StoredFile:
+        names.append(location)
+        joined = join(parts, location)
+        if len(names) == 1:
+            raise AlreadyThereError
+        return joined
+
+    monkeypatch.setattr(writer, "join", lose_the_first)
+    again = UploadStore(writer.root, LocalStorage(), writer)
+    joined = again.join(KEY, again.progress(KEY))
+    assert again.digest(joined) == hashlib.sha256(b"abcd").digest()
+    assert len(set(names)) == 2
