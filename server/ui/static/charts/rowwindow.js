@@ -26,6 +26,7 @@ function scrollerOf(element) {
 
 export class RowWindow {
   #parts = [];
+  #byBody = new Map();
   #columns;
   #observer = null;
   #rowHeight = USUAL_HEIGHT;
@@ -57,23 +58,30 @@ export class RowWindow {
 
   /** Starts to follow the view. */
   follow() {
-    const byBody = new Map(this.#parts.map((part) => [part.body, part]));
-    const look = (entries) => {
-      let filled = false;
-      for (const { target, isIntersecting } of entries) {
-        const part = byBody.get(target);
-        if (isIntersecting && !part.filled) {
-          this.#fill(part);
-          filled = true;
-        } else if (!isIntersecting && part.filled && target.offsetHeight && !target.contains(document.activeElement)) {
-          this.#empty(part);
-        }
-      }
-      if (filled) this.#onFill();
-    };
+    // The browser keeps whoever listens, and XProf drops its tables without a word: nothing may hang on the listener.
+    const known = new WeakRef(this);
+    const look = (entries) => known.deref()?.#look(entries);
     const root = scrollerOf(this.#parts[0]?.body.parentElement ?? null);
     this.#observer = new IntersectionObserver(look, { root, rootMargin: `${NEAR}px 0px` });
-    for (const { body } of this.#parts) this.#observer.observe(body);
+    for (const part of this.#parts) {
+      this.#byBody.set(part.body, part);
+      this.#observer.observe(part.body);
+    }
+  }
+
+  /** Fills parts that have come near, and empties those that are far away. */
+  #look(entries) {
+    let filled = false;
+    for (const { target, isIntersecting } of entries) {
+      const part = this.#byBody.get(target);
+      if (isIntersecting && !part.filled) {
+        this.#fill(part);
+        filled = true;
+      } else if (!isIntersecting && part.filled && target.offsetHeight && !target.contains(document.activeElement)) {
+        this.#empty(part);
+      }
+    }
+    if (filled) this.#onFill();
   }
 
   /** Fills the part that holds a row of the shown order, and returns the row's element. */
