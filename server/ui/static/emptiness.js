@@ -24,7 +24,7 @@ const CHECKS = {
 
 /** Whether a tool's answer, as text, is sure to show nothing. */
 export function isEmptyAnswer(tool, text) {
-  if (!(tool in CHECKS) || text.length > LONGEST) return false;
+  if (!Object.hasOwn(CHECKS, tool) || text.length > LONGEST) return false;
   try {
     return !CHECKS[tool](JSON.parse(text));
   } catch {

@@ -19,7 +19,7 @@ const TRIES_UNKNOWN = 4;
 
 /** Whether waiting helps against this failure. */
 export function isPassing({ reason, retryAfter }) {
-  return reason in HEADINGS && retryAfter > 0;
+  return Object.hasOwn(HEADINGS, reason) && retryAfter > 0;
 }
 
 /** How often this page has been opened again for a passing failure of late; counts this time. */

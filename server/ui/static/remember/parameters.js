@@ -19,8 +19,11 @@
  * empties it, or a tool would be asked with what another one was opened with.
  */
 
+/** An address may name any tool, also `constructor`, which every plain object has. */
+const byTool = (entries) => new Map(Object.entries(entries));
+
 /** Parameters that mean something to one tool only. */
-const TOOL_PARAMETERS = {
+const TOOL_PARAMETERS = byTool({
   trace_viewer: ["hosts", "view_start", "view_end"],
   graph_viewer: [
     "opName", "node_name", "moduleName", "module_name", "program_id", "graph_width", "show_metadata", "merge_fusion",
@@ -31,18 +34,18 @@ const TOOL_PARAMETERS = {
   memory_profile: ["host_id"],
   hlo_stats: ["hlo_op_name", "program_id"],
   roofline_model: ["roofline_op_name"],
-};
+});
 
-const ALL_PARAMETERS = new Set(Object.values(TOOL_PARAMETERS).flat());
+const ALL_PARAMETERS = new Set([...TOOL_PARAMETERS.values()].flat());
 
 /** Those that XProf neither keeps nor reads by itself, and how they come back. */
-const FORGOTTEN = {
+const FORGOTTEN = byTool({
   trace_viewer: { frame: ["view_start", "view_end"] },
   graph_viewer: { router: ["graph_width", "show_metadata", "merge_fusion", "graph_type", "program_id"] },
   memory_viewer: { menu: ["memory_space"] },
   op_profile: { menu: ["group_by"] },
   memory_profile: { router: ["host_id"] },
-};
+});
 
 /** What a tool shows when nothing else was chosen; not worth a place in the address. */
 const DEFAULTS = {
@@ -62,12 +65,12 @@ export function toolOf(query) {
 
 /** The parameters of a tool that XProf forgets and that come back by `way`: `frame`, `router` or `menu`. */
 export function forgotten(tool, way) {
-  return FORGOTTEN[tool]?.[way] ?? [];
+  return FORGOTTEN.get(tool)?.[way] ?? [];
 }
 
 /** The parameters of a tool that XProf forgets. */
 export function forgottenNames(tool) {
-  return Object.values(FORGOTTEN[tool] ?? {}).flat();
+  return Object.values(FORGOTTEN.get(tool) ?? {}).flat();
 }
 
 /** Whether a value is what the tool shows anyway. */
@@ -80,7 +83,7 @@ const SYNONYMS = [["moduleName", "module_name"], ["opName", "node_name"]];
 
 /** Takes out of a query what belongs to other tools, what is said twice, and XProf's note to itself. */
 export function dropForeign(query) {
-  const own = TOOL_PARAMETERS[toolOf(query)] ?? [];
+  const own = TOOL_PARAMETERS.get(toolOf(query)) ?? [];
   const foreign = [...query.keys()].filter((name) => ALL_PARAMETERS.has(name) && !own.includes(name));
   const twice = SYNONYMS.filter((names) => names.every((name) => query.has(name))).map(([, older]) => older);
   for (const name of [...foreign, ...twice, "firstLoad"]) query.delete(name);
