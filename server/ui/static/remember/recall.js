@@ -13,9 +13,11 @@ const LOOK_EVERY = 100;
 const LOOK_FOR = 120_000;
 
 /** Where a value is chosen, and the text of its choice there. Memory spaces are XLA's numbers. */
-const MEMORY_SPACES = ["HBM", "VMEM", "Sflag", "CMEM", "SMEM", "Host", "SparseCore"];
+const MEMORY_SPACES = new Map(
+  ["HBM", "VMEM", "Sflag", "CMEM", "SMEM", "Host", "SparseCore"].map((name, number) => [String(number), name]),
+);
 const MENUS = {
-  memory_space: { tool: "memory_viewer", menu: "memory-viewer mat-select", choice: (value) => MEMORY_SPACES[value] },
+  memory_space: { tool: "memory_viewer", menu: "memory-viewer mat-select", choice: (value) => MEMORY_SPACES.get(value) },
   group_by: { tool: "op_profile", menu: "op-profile mat-select", choice: (value) => value },
 };
 
@@ -42,7 +44,9 @@ async function choose(selector, text) {
   const focused = document.activeElement;
   document.body.classList.add("xh-recalling");
   menu.querySelector(".mat-mdc-select-trigger")?.click();
-  (await appearing("mat-option", isWanted, LOOK_EVERY * 10))?.click();
+  const entry = await appearing("mat-option", isWanted, LOOK_EVERY * 10);
+  // What this profile does not offer is not chosen, and the menu must not stay open.
+  (entry ?? document.querySelector(".cdk-overlay-backdrop"))?.click();
   document.body.classList.remove("xh-recalling");
   if (focused instanceof HTMLElement) focused.focus();
 }
