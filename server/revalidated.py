@@ -33,7 +33,8 @@ def revalidated_response(
         content_type: its media type.
         headers: more headers; they go with a 304, too, for it replaces those that a browser has kept.
     """
-    body = text.encode()
+    # A name out of a profile may hold half a character, which has no UTF-8; one name must not cost the page.
+    body = text.encode(errors="replace")
     encoding = IDENTITY
     if len(body) >= _SMALLEST:
         encoding = choose_encoding(request.headers.get("accept-encoding"), (BROTLI, GZIP))

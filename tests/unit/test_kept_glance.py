@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from fastapi import Request
 
 from loader.catalog import HostFile, SessionFiles
 from loader.engine.base import OptionValue
@@ -14,6 +15,8 @@ from loader.keys import ToolRequest, result_key
 from loader.results import DirectoryResults, ResultHeader, StoredError
 from loader.storage.base import StoredFile
 from server.first_glance import kept_glance, opened_tool
+from server.revalidated import revalidated_response
+from server.ui.shell import ShellPage, render_index
 
 ENGINE = "xprof test"
 ANSWER = [{}, {"p": {"hardware_type": "TPU", "steptime_ms_average": "1.57"}, "rows": [{}]}, {}]
@@ -71,6 +74,19 @@ def test_large_and_damaged_answers_give_none(results: DirectoryResults, tmp_path
     for body in (json.dumps([*ANSWER, "x" * (1 << 20)]).encode(), b"\xff[", b"[" * 100_000, b"7"):
         keep(results, tmp_path, files, body)
         assert kept_glance(results, ENGINE, files, {}) is None
+
+
+@pytest.mark.parametrize("half", [b"\xed\xa0\x80", b"\\ud800"])
+def test_half_a_character_keeps_no_page_from_being_sent(
+    results: DirectoryResults, tmp_path: Path, half: bytes
+) -> None:
+    files = session("a", "b")
+    keep(results, tmp_path, files, json.dumps(ANSWER).encode().replace(b"1.57", b"1.57" + half))
+    glance = kept_glance(results, ENGINE, files, {})
+    text = render_index(ShellPage("/s/x", "/a/", "/b/", "run", "session", 2, glance=glance))
+    request = Request({"type": "http", "headers": []})
+    answer = revalidated_response(request, text, "text/html", {})
+    assert b"1.57? ms" in answer.body
 
 
 def test_a_remembered_failure_gives_none(results: DirectoryResults, tmp_path: Path) -> None:
