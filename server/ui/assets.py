@@ -122,7 +122,8 @@ class AssetFolder:
         waiting = self._smaller.get(name)
         if waiting is not None and (body := waiting.read()) is not None:
             self._assets[name] = _asset(name, body, waiting.path.parent)
-            del self._smaller[name]
+            # Another thread may have done the same meanwhile.
+            self._smaller.pop(name, None)
         return self._assets.get(name)
 
     def names(self) -> Iterator[str]:

@@ -7,7 +7,9 @@ import hashlib
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import brotli
 import pytest
@@ -166,6 +168,22 @@ def test_a_smaller_file_takes_the_place_of_the_whole_once_it_is_there(tmp_path: 
     assert (before.body, after.body) == (b"whole", b"part")
     assert before.etag != after.etag
     assert list(folder.kept()) == []
+
+
+def test_two_who_find_the_smaller_file_at_the_same_moment_both_get_it(tmp_path: Path) -> None:
+    both_found_it = Barrier(2, timeout=10)
+
+    class Watched(Kept):
+        def read(self) -> bytes | None:
+            both_found_it.wait()
+            return super().read()
+
+    smaller = Watched(tmp_path / "made.woff2", 5, lambda: b"part")
+    smaller.write()
+    folder = AssetFolder({"font.woff2": b"whole"}, tmp_path, smaller={"font.woff2": smaller})
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(folder.get, ["font.woff2"] * 2))
+    assert [asset.body for asset in found if asset] == [b"part"] * 2
 
 
 def test_the_icon_font_is_among_what_is_made_ahead(assets: Assets) -> None:
