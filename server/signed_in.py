@@ -116,6 +116,20 @@ def require_person(request: Request, services: Services, action: Action, resourc
     return person
 
 
+def seconds_to_wait(request: Request, services: Services) -> int:
+    """How long whoever asks may not try a token or code again; 0 when they may. Asks Redis."""
+    return services.sign_ins.guesses.seconds_to_wait(_network_address(request))
+
+
+def note_wrong_guess(request: Request, services: Services) -> None:
+    """Counts a token or code that was wrong. Tells Redis."""
+    services.sign_ins.guesses.note(_network_address(request))
+
+
+def _network_address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
 def this_address(request: Request, services: Services) -> str:
     """Path and query of a request as the browser has them, below the hub's address."""
     path = f"{services.settings.path_prefix}{request.scope['path']}"

@@ -22,7 +22,7 @@ from server.registry.device_codes import decide_device_request, find_device_requ
 from server.registry.tokens import SqlTokenStore
 from server.routes.device_codes import DEVICE_PATH
 from server.services import Services, ServicesDependency
-from server.signed_in import Person, require_person
+from server.signed_in import Person, note_wrong_guess, require_person, seconds_to_wait
 from server.ui.device_page import ALLOWED, REFUSED, DevicePage, render_device_page
 from server.xprof_pages import html_response
 
@@ -67,7 +67,7 @@ def _decide(request: Request, services: Services, fields: dict[str, str]) -> Res
         secret = fields.get("token", "").strip()
         token = find_working_token(SqlTokenStore(services.database), secret, now)
         if token is None:
-            services.sign_ins.guesses.note(_address(request))
+            note_wrong_guess(request, services)
             return _question(services, person, found, _NOT_ONE)
         if not may(token.principal, Action.RUNS_READ, "machineLearningRuns"):
             return _question(services, person, found, _JOBS_ONLY)
@@ -82,7 +82,7 @@ def _find(
     request: Request, services: Services, person: Person, typed: str
 ) -> DeviceRequest | Response:
     """The program that waits with a code, or why none is shown."""
-    seconds = services.sign_ins.guesses.seconds_to_wait(_address(request))
+    seconds = seconds_to_wait(request, services)
     if seconds:
         answer = _page(services, _empty(person, _TOO_MANY.format(seconds=seconds)), 429)
         answer.headers["Retry-After"] = str(seconds)
@@ -101,7 +101,7 @@ def _question(
 
 
 def _wrong(request: Request, services: Services, person: Person) -> Response:
-    services.sign_ins.guesses.note(_address(request))
+    note_wrong_guess(request, services)
     return _page(services, _empty(person, _UNKNOWN), 404)
 
 
@@ -116,7 +116,3 @@ def _page(services: Services, page: DevicePage, status: int = 200) -> Response:
 
 def _person(request: Request, services: Services) -> Person:
     return require_person(request, services, Action.CALLER_READ, "caller")
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""

@@ -20,7 +20,7 @@ from server.forms import read_form
 from server.local_paths import local_path
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
-from server.signed_in import find_person
+from server.signed_in import find_person, note_wrong_guess, seconds_to_wait
 from server.turned_away import SIGN_IN_PATH
 from server.ui.run_pages import render_sign_in
 from server.xprof_pages import html_response
@@ -64,8 +64,7 @@ def sign_out(request: Request, services: ServicesDependency) -> Response:
 
 
 def _signed_in(request: Request, services: Services, token: str, back: str) -> Response:
-    address = request.client.host if request.client else ""
-    seconds = services.sign_ins.guesses.seconds_to_wait(address)
+    seconds = seconds_to_wait(request, services)
     if seconds:
         answer = _form(services, back, _TOO_MANY.format(seconds=seconds), 429)
         answer.headers["Retry-After"] = str(seconds)
@@ -74,7 +73,7 @@ def _signed_in(request: Request, services: Services, token: str, back: str) -> R
     lifetime = timedelta(hours=settings.sign_in_hours)
     session = begin_session(SqlTokenStore(services.database), token, now, lifetime)
     if session is None:
-        services.sign_ins.guesses.note(address)
+        note_wrong_guess(request, services)
         return _form(services, back, _UNKNOWN, 403)
     if not _may_look(services, session, now):
         return _form(services, back, _JOBS_ONLY, 403)
