@@ -110,6 +110,25 @@ def test_colours_are_for_terminals_without_no_color(
     assert piped.stderr == ""
 
 
+def test_an_import_shows_how_far_it_is(api_servers: ApiServers, tmp_path: Path) -> None:
+    api = api_servers.get("sqlite", "dev")
+    root = Path(api.settings.storage_roots[0]) / "library"
+    for run in "abcdef":
+        session = root / run / "plugins" / "profile" / "2025_01_01_12_00_00"
+        session.mkdir(parents=True)
+        (session / "h0.xplane.pb").write_bytes(b"profile")
+    environment = variables(tmp_path, XPROF_HUB_URL=api.url)
+    status, seen = at_terminal(["import", str(root)], environment | {"COLUMNS": "200"}, {})
+    assert status == 0, seen
+    assert "6 folders looked into: 6 runs, 6 of them new" in seen
+    bar = seen[: seen.index("RUN")]
+    assert "\u2501" in bar
+    piped = subprocess.run(
+        [PROGRAM, "import", str(root)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "\u2501" not in piped.stdout + piped.stderr
+
+
 def test_health_is_told_host_by_host(demo_hub: DemoHub, tmp_path: Path) -> None:
     environment = variables(tmp_path, XPROF_HUB_URL=demo_hub.url)
     piped = subprocess.run(

@@ -85,7 +85,7 @@ def test_the_scanner_adopts_them_with_one_listing_each(sqlite_database: Database
     assert all(len(known_sessions(sqlite_database, run.uid).ids) == 3 for run in adopted.values())
 
 
-def test_a_real_clients_first_page_takes_five_requests_and_under_a_second(
+def test_a_real_clients_page_takes_five_requests_and_under_a_second(
     sqlite_database: Database,
 ) -> None:
     with serving() as bucket:
@@ -98,9 +98,14 @@ def test_a_real_clients_first_page_takes_five_requests_and_under_a_second(
         storage = GcsStorage(bucket.client())
         parts = Parts(sqlite_database, CountingStore(), Clock(NOW))
         importer = Importer(storage, parts.maker, parts.rules.pace)
-        begin = time.monotonic()
-        page = importer.take_page("gs://bucket/team", "", 4, is_dry=False, now=NOW)
-        seconds = time.monotonic() - begin
-    assert sum(run.new_sessions for run in page.runs) == 12
-    assert len(bucket.requests) == 5
-    print(f"first page: {seconds:.2f} s")
+        times, after = [], ""
+        for _ in range(3):
+            bucket.requests.clear()
+            begin = time.monotonic()
+            page = importer.take_page("gs://bucket/team", after, 4, is_dry=False, now=NOW)
+            times.append(time.monotonic() - begin)
+            assert sum(run.new_sessions for run in page.runs) == 12
+            assert len(bucket.requests) == 5
+            after = page.next
+    # The best of three, for other tests may have the processors in the moment of one.
+    assert min(times) < 1
