@@ -127,6 +127,25 @@ def test_drag_zooms_and_right_click_resets(modules: Modules) -> None:
     assert labels.all_text_contents() == whole
 
 
+def test_a_drag_that_the_browser_takes_over_leaves_nothing_behind(modules: Modules) -> None:
+    rows = [["t", "heap"], *([time, time % 7] for time in range(101))]
+    options = {"explorer": {"actions": ["dragToZoom"]}, "legend": "none"}
+    script = f"""{SETUP}
+      const root = box.querySelector('svg');
+      const send = (target, type, clientX) =>
+        target.dispatchEvent(new PointerEvent(type, {{clientX, clientY: 150, bubbles: true}}));
+      const before = box.textContent;
+      send(root, 'pointerdown', 200);
+      send(window, 'pointermove', 250);
+      send(window, 'pointercancel', 250);
+      const left = box.querySelectorAll('.xh-drag').length;
+      send(window, 'pointerup', 300);
+      return [left, box.textContent === before];
+    """
+    argument = {"kind": "AreaChart", "rows": rows, "options": options}
+    assert modules.run(script, argument) == [0, True]
+
+
 def test_colour_option_can_not_load_anything(modules: Modules) -> None:
     options = {"colors": ["url(http://other.example/x.svg#p)"]}
     script = f"{SETUP} return box.innerHTML.includes('other.example');"

@@ -29,14 +29,21 @@ function dragToZoom(root, plot, show) {
       band.setAttribute("width", Math.abs(within(moved) - start));
       hideTooltip();
     };
-    const end = (ended) => {
-      removeEventListener("pointermove", move);
+    const dragging = new AbortController();
+    const { signal } = dragging;
+    const leave = () => {
+      dragging.abort();
       band.remove();
+    };
+    const end = (ended) => {
+      leave();
       const [first, last] = [start, within(ended)].sort((left, right) => left - right);
       if (last - first >= LEAST_DRAG) show((first - plot.left) / plot.width, (last - plot.left) / plot.width);
     };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", end, { once: true });
+    addEventListener("pointermove", move, { signal });
+    addEventListener("pointerup", end, { signal });
+    // A finger that turns out to scroll the page.
+    addEventListener("pointercancel", leave, { signal });
   });
 }
 
