@@ -45,10 +45,11 @@ export async function layOut(dot, engine, { longest = LONGEST, signal } = {}) {
     throw new LayoutError(`This graph has about ${edges.toLocaleString("en-US")} edges, too many to draw in a browser. ${ADVICE}`);
   }
   const { worker, end } = startWorker();
+  let clock = 0;
   try {
     const svg = await new Promise((resolve, reject) => {
       const fail = (text) => reject(new LayoutError(text));
-      setTimeout(() => fail(`Drawing this graph takes longer than ${longest / 1000} seconds. ${ADVICE}`), longest);
+      clock = setTimeout(() => fail(`Drawing this graph takes longer than ${longest / 1000} seconds. ${ADVICE}`), longest);
       signal?.addEventListener("abort", () => fail(`Drawing was stopped. ${ADVICE}`));
       worker.addEventListener("error", () => fail("Graphviz could not be started. Reload this page."));
       worker.addEventListener("message", ({ data }) => {
@@ -60,6 +61,7 @@ export async function layOut(dot, engine, { longest = LONGEST, signal } = {}) {
     if (svg.length > LARGEST_DRAWING) throw new LayoutError(`This graph is too large to show in a browser. ${ADVICE}`);
     return svg;
   } finally {
+    clearTimeout(clock);
     end();
   }
 }
