@@ -68,19 +68,17 @@ function completed(address, state) {
  * another tool or link would be asked for, and a trace's range would miss the browser's cache.
  */
 function keepMemoryShort() {
-  const { setItem } = Storage.prototype;
-  Storage.prototype.setItem = function setShort(key, value) {
+  // The page's own memory may stand here in place of the browser's (storage.js).
+  const kind = Object.getPrototypeOf(sessionStorage);
+  const { setItem } = kind;
+  kind.setItem = function setShort(key, value) {
     if (this !== sessionStorage || key !== XPROF_MEMORY) return setItem.call(this, key, value);
     const query = new URLSearchParams(value);
     dropForeign(query);
     for (const name of forgottenNames(toolOf(query))) query.delete(name);
     return setItem.call(this, key, query.toString());
   };
-  try {
-    sessionStorage.removeItem(XPROF_MEMORY);
-  } catch {
-    // The browser keeps nothing for this page.
-  }
+  sessionStorage.removeItem(XPROF_MEMORY);
 }
 
 /** Takes over the address bar; before XProf's scripts run. */
