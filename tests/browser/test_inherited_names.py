@@ -1,4 +1,4 @@
-"""Names that every object of a script inherits are names like any other: of tools, of reasons, in addresses."""
+"""Names that every object of a script inherits are like any others: of tools, of reasons, in addresses."""
 
 from __future__ import annotations
 
