@@ -43,6 +43,7 @@ _REGISTRY_ANSWERS: Mapping[RegistryProblem, ErrorAnswer] = MappingProxyType(
         RegistryProblem.NOT_FOUND: NOT_FOUND,
         RegistryProblem.ALREADY_EXISTS: EXISTS,
         RegistryProblem.ETAG_MISMATCH: CONFLICT,
+        RegistryProblem.TOO_COSTLY: INVALID,
     }
 )
 

@@ -11,6 +11,7 @@ class RegistryProblem(StrEnum):
     NOT_FOUND = "not_found"
     ALREADY_EXISTS = "already_exists"
     ETAG_MISMATCH = "etag_mismatch"
+    TOO_COSTLY = "too_costly"
 
 
 class RegistryError(Exception):

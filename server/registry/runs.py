@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from datetime import datetime
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
+from server.registry.patience import patience
 from server.registry.records import Json, Run, RunState, etag_of
 from server.registry.requests import RepeatableRequest, claim
 
@@ -151,11 +153,15 @@ def get_run(database: Database, run_id: str) -> Run:
 def list_runs(
     database: Database, request: PageRequest, condition: Condition | None = None
 ) -> Page[Run]:
-    """A page of runs; `request.field` is a key of `SORTABLE`, and `condition` is about `FILTERABLE`."""
+    """A page of runs; `request.field` is a key of `SORTABLE`, and `condition` is about `FILTERABLE`.
+
+    Raises:
+        RegistryError: TOO_COSTLY, the condition takes too long.
+    """
     query = select(RunRow)
     if condition is not None:
         query = query.where(to_sql(condition, FILTERABLE))
-    with database.reading() as session:
+    with database.reading() as session, patience(session) if condition else nullcontext():
         rows, position = fetch_page(session, query, SORTABLE[request.field], RunRow.key, request)
         return Page(tuple(to_record(row) for row in rows), position)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -23,6 +24,7 @@ from server.registry.errors import (
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS, merged_origins, require_free_origins
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
+from server.registry.patience import patience
 from server.registry.prewarm import PrewarmState
 from server.registry.records import (
     Json,
@@ -185,7 +187,7 @@ def list_sessions(
     """A page of a run's sessions; `request.field` is a key of `SORTABLE`, `condition` about `FILTERABLE`.
 
     Raises:
-        RegistryError: NOT_FOUND (the run).
+        RegistryError: NOT_FOUND (the run), or TOO_COSTLY (the condition).
     """
     with database.reading() as session:
         run_key = session.scalar(select(RunRow.key).where(RunRow.id == run_id))
@@ -194,9 +196,10 @@ def list_sessions(
         query = select(SessionRow).where(SessionRow.run_key == run_key)
         if condition is not None:
             query = query.where(to_sql(condition, FILTERABLE))
-        rows, position = fetch_page(
-            session, query, SORTABLE[request.field], SessionRow.key, request
-        )
+        with patience(session) if condition else nullcontext():
+            rows, position = fetch_page(
+                session, query, SORTABLE[request.field], SessionRow.key, request
+            )
         return Page(tuple(to_record(row, run_id) for row in rows), position)
 
 
