@@ -16,6 +16,9 @@ from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import AttemptRow, RunRow
 from server.registry.records import Attempt, Json, RunState
 
+MOST_CLOSED = 500
+"""Runs that are given up in one transaction, which holds them all."""
+
 
 def begin_attempt(
     database: Database, run_id: str, details: Mapping[str, Json], *, now: datetime
@@ -100,8 +103,8 @@ def close_silent(database: Database, before: datetime, *, now: datetime) -> tupl
     """Ends as LOST the active runs whose jobs have not been heard of since `before`; their ids.
 
     A run that no job has begun, and that says nowhere to write to, is somebody's folder: it has no job to
-    lose.
-    Runs from before signs of life were noted count from their last change.
+    lose. Runs from before signs of life were noted count from their last change. At most `MOST_CLOSED` at a
+    time: the next call takes the rest.
     """
     heard = func.coalesce(RunRow.seen, RunRow.updated)
     begun = exists(select(AttemptRow.key).where(AttemptRow.run_key == RunRow.key))
@@ -111,6 +114,7 @@ def close_silent(database: Database, before: datetime, *, now: datetime) -> tupl
             select(RunRow)
             .where(RunRow.state == RunState.ACTIVE.value, heard < before, has_job)
             .order_by(RunRow.key)
+            .limit(MOST_CLOSED)
             .with_for_update()
         ).all()
         for run in rows:

@@ -165,6 +165,18 @@ def test_a_silent_job_is_closed_visibly_and_opened_again_by_a_session(database: 
     assert (again.state, again.ended) == (RunState.ACTIVE, None)
 
 
+def test_silent_jobs_are_closed_some_at_a_time(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "MOST_CLOSED", 2)
+    for run in ("r1", "r2", "r3"):
+        values = runs.RunChanges(storage_root=ROOT)
+        runs.create_run(sqlite_database, run, values, creator="job", now=NOW)
+    before, now = NOW + timedelta(hours=1), NOW + timedelta(hours=2)
+    assert attempts.close_silent(sqlite_database, before, now=now) == ("r1", "r2")
+    assert attempts.close_silent(sqlite_database, before, now=now) == ("r3",)
+
+
 def test_a_session_that_is_told_of_opens_a_lost_run_too(database: Database) -> None:
     parts = new_parts(database, CountingStore())
     asyncio.run(parts.until_quiet())
