@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from pydantic import TypeAdapter
 
@@ -21,6 +22,15 @@ from server.registry.pages import PageRequest, Position, SortValue
 
 MAX_PAGE_SIZE = 1000
 DEFAULT_PAGE_SIZE = 50
+SORTABLE: Mapping[str, str] = MappingProxyType(
+    {
+        "name": "id",
+        "displayName": "display_name",
+        "createTime": "created",
+        "updateTime": "updated",
+    }
+)
+"""What lists of runs and of sessions can be sorted by: names of fields to the registry's."""
 _MOMENTS = frozenset({"created", "updated"})
 """Fields of the registry that hold moments; all others that can be sorted by hold texts."""
 _TOKEN: TypeAdapter[tuple[str, str, str, int]] = TypeAdapter(tuple[str, str, str, int])

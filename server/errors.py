@@ -28,6 +28,7 @@ from server.error_table import (
     INVALID,
     LOADER_ANSWERS,
     NOT_FOUND,
+    PRECONDITION,
     UNAVAILABLE,
     ErrorAnswer,
 )
@@ -44,6 +45,7 @@ _REGISTRY_ANSWERS: Mapping[RegistryProblem, ErrorAnswer] = MappingProxyType(
         RegistryProblem.ALREADY_EXISTS: EXISTS,
         RegistryProblem.ETAG_MISMATCH: CONFLICT,
         RegistryProblem.TOO_COSTLY: INVALID,
+        RegistryProblem.NOT_EMPTY: PRECONDITION,
     }
 )
 

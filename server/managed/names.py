@@ -59,6 +59,11 @@ def _parts(parent: str) -> tuple[str, str]:
     return (parts[1], parts[3]) if len(parts) == 4 else (ANY, ANY)
 
 
+def place_name(parent: str) -> str:
+    """Resource name of the location that a run with this parent lies in."""
+    return parent or f"projects/{ANY}/locations/{ANY}"
+
+
 def managed_run_name(parent: str, run: str) -> str:
     """Resource name of a run here.
 
@@ -66,12 +71,12 @@ def managed_run_name(parent: str, run: str) -> str:
         parent: as `records.Run.parent`.
         run: its id.
     """
-    return f"{parent or f'projects/{ANY}/locations/{ANY}'}/{run_name(run)}"
+    return f"{place_name(parent)}/{run_name(run)}"
 
 
 def managed_session_name(parent: str, run: str, session: str) -> str:
     """Resource name of a session here."""
-    return f"{parent or f'projects/{ANY}/locations/{ANY}'}/{session_name(run, session)}"
+    return f"{place_name(parent)}/{session_name(run, session)}"
 
 
 def managed_operation_name(parent: str, operation: str) -> str:

@@ -36,7 +36,7 @@ def operation_message(operation: Operation, target: dict[str, Json] | None) -> d
 
     Args:
         operation: what the registry knows.
-        target: the resource as it is now; None if there is none any more.
+        target: the resource as it is now; None to name it only, or if there is none any more.
     """
     shown: dict[str, Json] = {
         "name": managed_operation_name(operation.parent, operation.id),

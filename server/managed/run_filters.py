@@ -1,8 +1,7 @@
-"""What filters and orders of the managed API's lists of runs may name, and what they mean to the registry."""
+"""What filters of the managed API's lists of runs may name, and what they mean to the registry."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -19,14 +18,6 @@ from server.registry.conditions import (
 )
 from server.registry.records import RunState
 
-SORTABLE: Mapping[str, str] = MappingProxyType(
-    {
-        "name": "id",
-        "displayName": "display_name",
-        "createTime": "created",
-        "updateTime": "updated",
-    }
-)
 _PHASES = ("ACTIVE", "COMPLETED", "FAILED")
 _PREFIX = "STATE_"
 _FIELDS: Fields = MappingProxyType(

@@ -12,6 +12,7 @@ class RegistryProblem(StrEnum):
     ALREADY_EXISTS = "already_exists"
     ETAG_MISMATCH = "etag_mismatch"
     TOO_COSTLY = "too_costly"
+    NOT_EMPTY = "not_empty"
 
 
 class RegistryError(Exception):

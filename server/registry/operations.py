@@ -10,6 +10,7 @@ from sqlalchemy import Select, delete, select
 
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.forgetting import forget_old
 from server.registry.models import OperationRow
 from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.records import Json, Operation
@@ -25,7 +26,7 @@ def add_operation(
     error: Mapping[str, Json] | None = None,
     forget_before: datetime | None = None,
 ) -> Operation:
-    """Notes what became of a change, and forgets the operations from before a moment."""
+    """Notes what became of a change, and forgets some operations from before a moment."""
     row = OperationRow(
         id=f"operation-{uuid4().hex}",
         parent=parent,
@@ -36,7 +37,7 @@ def add_operation(
     )
     with database.writing() as session:
         if forget_before is not None:
-            session.execute(delete(OperationRow).where(OperationRow.created < forget_before))
+            forget_old(session, OperationRow, forget_before)
         session.add(row)
     return _record(row)
 

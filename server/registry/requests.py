@@ -13,17 +13,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.forgetting import forget_old
 from server.registry.models import RequestRow
 
 KEPT = timedelta(days=1)
 """How long a request is remembered at least."""
-_REMOVED_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,8 @@ def claiming(
 
 def remove_old_requests(database: Database, before: datetime) -> int:
     """Removes some requests from before a moment; how many."""
-    # Whatever another one removes at this moment is passed over, so that they never wait for each other.
-    old = (
-        select(RequestRow.key)
-        .where(RequestRow.created < before)
-        .limit(_REMOVED_AT_ONCE)
-        .with_for_update(skip_locked=True)
-    )
     with database.writing() as session:
-        removed = session.scalars(
-            delete(RequestRow).where(RequestRow.key.in_(old)).returning(RequestRow.key)
-        )
-        return len(removed.all())
+        return forget_old(session, RequestRow, before)
 
 
 def _hash(parts: list[object]) -> str:

@@ -227,16 +227,32 @@ def add_warning(
             row.version += 1
 
 
-def delete_run(database: Database, run_id: str, *, etag: str | None, now: datetime) -> None:
+def delete_run(
+    database: Database,
+    run_id: str,
+    *,
+    etag: str | None,
+    now: datetime,
+    with_sessions: bool = True,
+) -> None:
     """Deletes a run with its sessions and ends its and their links; no file is touched.
 
+    Args:
+        database: the registry.
+        run_id: its id.
+        etag: the state in which it is deleted, or None for any.
+        now: UTC.
+        with_sessions: whether its sessions may go with it.
+
     Raises:
-        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+        RegistryError: NOT_FOUND, ETAG_MISMATCH or NOT_EMPTY; nothing was changed.
     """
     with database.writing() as session:
         row = _row(session, run_id, lock=True)
         _check(row, etag)
         sessions = select(SessionRow.key).where(SessionRow.run_key == row.key)
+        if not with_sessions and session.scalar(sessions.limit(1)) is not None:
+            raise RegistryError(RegistryProblem.NOT_EMPTY, f"Run {run_id!r} has profiler sessions.")
         session.execute(
             update(LinkRow)
             .where(

@@ -21,7 +21,7 @@ from server.managed.names import Place
 from server.managed.operations import operation_message
 from server.public_address import PageBase
 from server.registry.operations import delete_operation, get_operation, list_operations
-from server.registry.records import Json, Operation
+from server.registry.records import Json
 from server.schemas import ResourceId
 from server.services import Services, ServicesDependency
 
@@ -40,10 +40,9 @@ def list_all(
     services: ServicesDependency,
     _principal: RunLister,
     place: PlaceDependency,
-    base: PageBase,
     parameters: Annotated[ListParameters, Query()],
 ) -> dict[str, Json]:
-    """Lists the operations of a location, newest first."""
+    """Lists the operations of a location, newest first; their resources by name only."""
     context = ("managed operations", place.name)
     request = page_request(
         size=parameters.page_size,
@@ -54,7 +53,7 @@ def list_all(
     )
     page = list_operations(services.database, place.name, request)
     return {
-        "operations": [_shown(services, one, base) for one in page.records],
+        "operations": [operation_message(one, None) for one in page.records],
         "nextPageToken": next_page_token(page.next, request, context),
     }
 
@@ -108,8 +107,5 @@ def delete(
 
 
 def _found(services: Services, place: Place, operation: str, base: str) -> dict[str, Json]:
-    return _shown(services, get_operation(services.database, place.name, operation), base)
-
-
-def _shown(services: Services, operation: Operation, base: str) -> dict[str, Json]:
-    return operation_message(operation, target_message(services.database, operation.target, base))
+    found = get_operation(services.database, place.name, operation)
+    return operation_message(found, target_message(services.database, found.target, base))

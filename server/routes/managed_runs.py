@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from server.aip import next_page_token, page_request
+from server.aip import SORTABLE, next_page_token, page_request
 from server.error_table import PRECONDITION
 from server.errors import ApiError, invalid_field
 from server.managed import run_values
@@ -21,14 +21,14 @@ from server.managed.access import (
     managed_router,
 )
 from server.managed.lookups import find_run
-from server.managed.names import managed_run_name
+from server.managed.names import managed_run_name, place_name
 from server.managed.operations import finish, operation_message
 from server.managed.registration import create_run, update_run
-from server.managed.run_filters import SORTABLE, runs_condition
+from server.managed.run_filters import runs_condition
 from server.managed.shapes import RUN, read_message
 from server.registry import runs
+from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import Json
-from server.registry.run_facts import facts_of
 from server.schemas import JsonObject, ResourceId
 from server.services import ServicesDependency
 
@@ -125,8 +125,8 @@ def update(
     """Changes what the mask names; 409 when the run is not as the body's etag says."""
     known = find_run(services.database, place, run)
     changed = update_run(services, known.id, read_message(body, RUN), parameters.update_mask)
-    parent, name = _names(changed.parent, changed.id)
-    done = finish(services.database, parent, "update", name)
+    name = managed_run_name(changed.parent, changed.id)
+    done = finish(services.database, place_name(changed.parent), "update", name)
     return operation_message(done, run_values.run_message(changed))
 
 
@@ -140,15 +140,19 @@ def delete(
 ) -> dict[str, Json]:
     """Deletes a run; with its sessions only by `force`. Profiles in storage are not touched."""
     known = find_run(services.database, place, run)
-    if not parameters.force and facts_of(services.database, [known])[0].sessions:
+    try:
+        runs.delete_run(
+            services.database,
+            known.id,
+            etag=None,
+            now=datetime.now(UTC),
+            with_sessions=parameters.force,
+        )
+    except RegistryError as error:
+        if error.problem is not RegistryProblem.NOT_EMPTY:
+            raise
         message = "This run has profiler sessions. Send force=true to delete them with it."
-        raise ApiError(PRECONDITION, message)
-    runs.delete_run(services.database, known.id, etag=None, now=datetime.now(UTC))
-    parent, name = _names(known.parent, known.id)
-    return operation_message(finish(services.database, parent, "delete", name), None)
-
-
-def _names(parent: str, run_id: str) -> tuple[str, str]:
-    """Resource names of a run's location and of itself."""
-    name = managed_run_name(parent, run_id)
-    return name.partition("/machineLearningRuns/")[0], name
+        raise ApiError(PRECONDITION, message) from error
+    name = managed_run_name(known.parent, known.id)
+    done = finish(services.database, place_name(known.parent), "delete", name)
+    return operation_message(done, None)

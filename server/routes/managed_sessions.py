@@ -11,7 +11,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from server.aip import next_page_token, page_request
+from server.aip import SORTABLE, next_page_token, page_request
 from server.managed import session_values
 from server.managed.access import (
     Parameters,
@@ -24,11 +24,9 @@ from server.managed.access import (
 from server.managed.errors import SESSION_TYPE, changed_meanwhile, exists
 from server.managed.lookups import find_run
 from server.managed.masks import Rules, updated
-from server.managed.names import managed_session_name, session_id_of
+from server.managed.names import managed_session_name, place_name, session_id_of
 from server.managed.operations import finish, operation_message
-from server.managed.run_filters import SORTABLE
 from server.managed.shapes import SESSION, read_message
-from server.names import session_name
 from server.public_address import PageBase, dashboard_uri
 from server.registry import records, sessions
 from server.registry.attempts import choose_attempt
@@ -184,5 +182,5 @@ def _done(
     database: Database, verb: str, session: records.ProfilerSession, parent: str, base: str
 ) -> dict[str, Json]:
     name = managed_session_name(parent, session.run, session.id)
-    place = name.removesuffix(f"/{session_name(session.run, session.id)}")
-    return operation_message(finish(database, place, verb, name), _shown(session, parent, base))
+    done = finish(database, place_name(parent), verb, name)
+    return operation_message(done, _shown(session, parent, base))

@@ -12,7 +12,7 @@ from fastapi import Depends, Header, Query, Response
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
+from server.aip import SORTABLE, expected_etag, next_page_token, page_request
 from server.errors import invalid_field
 from server.filters import RUN_FIELDS as RUN_FILTER
 from server.filters import read_filter
@@ -27,13 +27,6 @@ from server.schemas import ApiModel, EmptyAnswer, ResourceId, Run, RunList, RunL
 from server.services import Services, ServicesDependency
 
 router = api_router("/v1/machineLearningRuns", "runs")
-
-SORTABLE = {
-    "name": "id",
-    "displayName": "display_name",
-    "createTime": "created",
-    "updateTime": "updated",
-}
 
 Reader = Annotated[Principal, Depends(require(Action.RUNS_READ))]
 Writer = Annotated[Principal, Depends(require(Action.RUNS_WRITE))]

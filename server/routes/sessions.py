@@ -19,7 +19,7 @@ from loader.catalog import SessionFiles, find_sessions, host_of, list_session
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
 from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
+from server.aip import SORTABLE, expected_etag, next_page_token, page_request
 from server.discovery.finding import can_be_told
 from server.error_table import INVALID
 from server.errors import ApiError, invalid_field
@@ -34,7 +34,7 @@ from server.registry.records import SessionState
 from server.registry.requests import RepeatableRequest
 from server.registry.session_changes import change_session
 from server.repeated import RepeatableParameters, make_once, repeatable
-from server.routes.runs import SORTABLE, DeleteParameters, IfMatch, UpdateParameters
+from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters
 from server.schemas import EmptyAnswer, ResourceId, Session, SessionList, SessionListParameters
 from server.services import Services, ServicesDependency
 from server.session_inspection import recall_inspection

@@ -226,6 +226,23 @@ def test_operations_tell_what_became_of_their_target(api: Api) -> None:
     assert status_of(call(api, "POST", f"{path}:cancel", {})) == (404, "NOT_FOUND")
 
 
+def test_a_list_of_operations_names_their_targets(api: Api) -> None:
+    """A thousand operations on large runs would else be gigabytes, and two queries each."""
+    create(api, "r", job_of("h0"))
+    begin(api, "h0")
+    shown = call(api, "GET", "operations").json()["operations"]
+    run = f"{PLACE}/machineLearningRuns/r"
+    assert [one["metadata"]["target"] for one in shown] == [f"{PLACE}/{SESSIONS}/{ID}", run]
+    kinds = [one["response"].pop("@type").rpartition(".")[2] for one in shown]
+    assert kinds == ["ProfilerSession", "MachineLearningRun"]
+    assert [one["response"] for one in shown] == [
+        {"name": f"{PLACE}/{SESSIONS}/{ID}"},
+        {"name": run},
+    ]
+    [session, _] = [one["name"].removeprefix(f"{PLACE}/") for one in shown]
+    assert "targetSessions" in resource_of(call(api, "GET", session))
+
+
 def test_operations_are_kept_a_day(api: Api) -> None:
     database = Database(api.settings.resolved_database_url)
     now = datetime.now(UTC)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,6 +14,8 @@ import pytest
 from server.registry import attempts, operations, requests, runs, session_changes, sessions
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
+from server.registry.forgetting import forget_old
+from server.registry.models import OperationRow
 from server.registry.pages import PageRequest
 from server.registry.records import ProfilerSession, RunState, SessionKind, SessionState
 
@@ -170,6 +173,22 @@ def test_old_requests_and_operations_are_forgotten(database: Database) -> None:
     gone = refusal(lambda: operations.get_operation(database, "p", made.id))
     assert gone is RegistryProblem.NOT_FOUND
     assert operations.get_operation(database, "p", later.id) == later
+
+
+def test_nobody_waits_for_whoever_forgets_old_operations(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    database.migrate()
+    operations.add_operation(database, parent="p", verb="create", target="t", now=NOW)
+
+    def add(_number: int) -> object:
+        return operations.add_operation(
+            database, parent="p", verb="update", target="t", now=NOW, forget_before=NOW + HOUR
+        )
+
+    with ThreadPoolExecutor(1) as pool, database.writing() as session:
+        assert forget_old(session, OperationRow, NOW + HOUR) == 1
+        pool.submit(add, 0).result(timeout=20)
+    database.close()
 
 
 def test_an_operation_is_found_below_its_parent_only(database: Database) -> None:

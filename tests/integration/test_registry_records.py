@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -114,6 +115,36 @@ def test_of_many_changes_of_one_state_exactly_one_succeeds(database: Database) -
     winners = [outcome for outcome in outcomes if outcome != "etag_mismatch"]
     assert [runs.get_run(database, "r").display_name] == winners
     assert runs.get_run(database, "r").version == 2
+
+
+def test_a_run_is_deleted_without_its_sessions_only_if_it_has_none(database: Database) -> None:
+    """Also when a session is attached at this moment: it is refused, or keeps its run."""
+    for number in range(10):
+        run_id = f"r{number}"
+        runs.create_run(database, run_id, runs.RunChanges(), creator="me", now=NOW)
+        barrier = threading.Barrier(2)
+
+        def attach(run_id: str = run_id, barrier: threading.Barrier = barrier) -> bool:
+            barrier.wait()
+            new = sessions.NewSession("s", ("/p/s",), "")
+            try:
+                sessions.create_session(database, run_id, new, creator="me", now=NOW)
+            except RegistryError as error:
+                assert error.problem is RegistryProblem.NOT_FOUND
+                return False
+            return True
+
+        with ThreadPoolExecutor(1) as pool:
+            attached = pool.submit(attach)
+            barrier.wait()
+            try:
+                runs.delete_run(database, run_id, etag=None, now=NOW, with_sessions=False)
+            except RegistryError as error:
+                assert error.problem is RegistryProblem.NOT_EMPTY
+                assert attached.result()
+                assert sessions.get_session(database, run_id, "s").id == "s"
+            else:
+                assert not attached.result()
 
 
 def test_a_run_made_again_is_another_run(database: Database) -> None:
