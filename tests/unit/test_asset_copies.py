@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,11 +29,22 @@ def test_copies_lie_beside_the_packages_if_there_are_some(
     assert settings.resolved_asset_cache == installed
 
 
-def test_nothing_is_started_when_nothing_is_missing(settings: Settings, tmp_path: Path) -> None:
+def test_nothing_is_started_when_nothing_is_missing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     empty = AssetFolder({}, tmp_path)
     assets = Assets(empty, empty, Asset("text/html", b"", '"tag"'))
+
+    def start(*_arguments: object, **_more: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
     with copies_in_background(settings, assets):
-        assert (
-            not settings.resolved_asset_cache.is_relative_to(tmp_path)
-            or not (settings.resolved_asset_cache / ".lock").exists()
-        )
+        pass
+    some = AssetFolder({"a.js": b"let answer = 42;\n" * 100}, tmp_path)
+    lacking = Assets(some, empty, Asset("text/html", b"", '"tag"'))
+    with (
+        pytest.raises(AssertionError, match="was started"),
+        copies_in_background(settings, lacking),
+    ):
+        pass
