@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -152,6 +153,13 @@ def split_target(text: str) -> tuple[str, str | None]:
     if not text:
         raise typer.BadParameter("Write it as RUN, or as RUN/SESSION.")
     return text, None
+
+
+def hub_location(text: str) -> str:
+    """A place as the hub names it: a relative directory means the caller's, which the hub can't know."""
+    if "://" in text or text.startswith("/"):
+        return text
+    return str(Path(text).expanduser().resolve())
 
 
 def last_part(name: str) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from loader.storage.address import is_gcs
 from server.commands.console import (
     JsonLinesOption,
     JsonOption,
@@ -17,6 +15,7 @@ from server.commands.console import (
     UrlOption,
     connected,
     examples,
+    hub_location,
     last_part,
     print_json,
     print_list,
@@ -54,7 +53,7 @@ def import_(
     as_lines: JsonLinesOption = False,
 ) -> None:
     """Make runs of all folders below that hold profiles; nothing is copied, and twice does no harm."""
-    location = location if is_gcs(location) else str(Path(location).absolute())
+    location = hub_location(location)
     walk = _Walk(after)
     with connected(url, token) as client:
         try:

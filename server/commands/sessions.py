@@ -7,7 +7,6 @@ their own.
 from __future__ import annotations
 
 from itertools import islice
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +28,7 @@ from server.commands.console import (
     confirm,
     connected,
     examples,
+    hub_location,
     last_part,
     moment,
     print_fields,
@@ -81,7 +81,7 @@ def attach(
 ) -> None:
     """Attach a profile to a run and print the session."""
     plain: dict[str, JsonValue] = {
-        "storageFolderUri": _absolute(location),
+        "storageFolderUri": hub_location(location),
         "displayName": name,
         "expectedHosts": hosts,
     }
@@ -232,10 +232,3 @@ def _host_count(session: Session) -> str:
     if session.expected_hosts is None or session.found_hosts is None:
         return ""
     return f"{session.found_hosts} of {session.expected_hosts}"
-
-
-def _absolute(location: str) -> str:
-    """A relative directory means the caller's, which the hub can't know; all else is left as it is."""
-    if "://" in location or location.startswith("/"):
-        return location
-    return str(Path(location).expanduser().resolve())

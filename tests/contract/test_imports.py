@@ -131,6 +131,17 @@ def test_the_commands_import_and_scan(one_api: Api) -> None:
     assert scanned.stdout.startswith("1 new sessions; ")
 
 
+def test_a_relative_folder_is_the_callers(one_api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = library(one_api, "a")
+    monkeypatch.chdir(root.parent)
+    done = Commands(one_api.url).run("import", "library", "--json")
+    assert [run["storageFolderUri"] for run in json.loads(done.stdout)] == [str(root / "a")]
+    # What has a scheme is an address, also one that the hub may not read: no folder here is meant.
+    refused = Commands(one_api.url).run("import", "s3://bucket/library")
+    assert refused.exit_code == 4
+    assert str(root.parent) not in refused.stderr
+
+
 def test_an_import_goes_on_where_it_was_broken_off(one_api: Api) -> None:
     root = library(one_api, "a", "b", "c")
     rest = Commands(one_api.url).run("import", str(root), "--after", "b/", "--json")
