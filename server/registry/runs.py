@@ -206,12 +206,6 @@ def apply_changes(session: Session, row: RunRow, changes: RunChanges, now: datet
     row.updated = row.seen = now
 
 
-def note_sign_of_life(database: Database, run_id: str, now: datetime) -> None:
-    """Notes that something of the run's job was heard; no change of the run itself."""
-    with database.writing() as session:
-        session.execute(update(RunRow).where(RunRow.id == run_id).values(seen=now))
-
-
 def add_warning(
     database: Database, run_id: str, sentence: str, *, most: int = MOST_WARNINGS
 ) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from server.registry import attempts, operations, requests, runs, session_changes, sessions
 from server.registry.database import Database
+from server.registry.discovery import reopen_lost
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.forgetting import forget_old
 from server.registry.models import OperationRow
@@ -110,7 +111,7 @@ def test_silent_runs_are_closed_and_others_are_not(database: Database) -> None:
         make_run(database, run_id, now)
         attempts.begin_attempt(database, run_id, {}, now=now)
     attempts.set_state(database, "over", RunState.COMPLETED, now=NOW)
-    runs.note_sign_of_life(database, "heard", NOW + 2 * HOUR)
+    attempts.set_state(database, "heard", RunState.ACTIVE, now=NOW + 2 * HOUR)
     closed = attempts.close_silent(database, NOW + HOUR, now=NOW + 3 * HOUR)
     assert closed == ("old",)
     old = runs.get_run(database, "old")
@@ -118,6 +119,24 @@ def test_silent_runs_are_closed_and_others_are_not(database: Database) -> None:
     assert attempts.list_attempts(database, "old")[0].state is RunState.LOST
     assert runs.get_run(database, "heard").state is RunState.ACTIVE
     assert runs.get_run(database, "over").state is RunState.COMPLETED
+
+
+def test_lost_runs_are_opened_by_new_sessions_and_nobody_waits_for_the_others(
+    sqlite_database: Database,
+) -> None:
+    database = sqlite_database
+    make_run(database)
+    attempts.begin_attempt(database, "r", {}, now=NOW)
+    attempts.close_silent(database, NOW + HOUR, now=NOW + HOUR)
+    make_session(database)  # older than the end
+    with ThreadPoolExecutor(1) as pool, database.writing():
+        assert pool.submit(reopen_lost, database, NOW).result(timeout=20) == ()
+    new = sessions.NewSession("late", ("/p/late",), "")
+    sessions.create_session(database, "r", new, creator="me", now=NOW + 2 * HOUR)
+    assert reopen_lost(database, NOW + 3 * HOUR) == ("r",)
+    run = runs.get_run(database, "r")
+    assert (run.state, run.ended) == (RunState.ACTIVE, None)
+    assert [one.state for one in attempts.list_attempts(database, "r")] == [RunState.ACTIVE]
 
 
 def test_a_run_that_is_gone_has_no_attempts(database: Database) -> None:
