@@ -13,10 +13,10 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
-from auth.policy import Action
+from auth.policy import Action, may
 from loader.storage.base import XPLANE_SUFFIX
 from server.access import StreamedRoute, api_router, require
-from server.error_table import PRECONDITION
+from server.error_table import FORBIDDEN, PRECONDITION
 from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
 from server.public_address import PageBase
@@ -74,7 +74,12 @@ async def upload_host(
     del content_range, repr_digest, content_digest, if_match, if_none_match
     uploads = _require_uploads(services)
     target = Target(run, session, _host_name(host), parameters.expected_hosts, principal.name)
-    result = await uploads.take(target, read_headers(request.headers), request.stream())
+    asked = read_headers(request.headers)
+    # To replace a file is to remove one, which jobs may not.
+    wanted = Action.SESSIONS_WRITE
+    if asked.replaces is not None and not may(principal, wanted, session_name(run, session)):
+        raise ApiError(FORBIDDEN, f"To replace a file needs the permission {wanted.value}.")
+    result = await uploads.take(target, asked, request.stream())
     return _partial(result) if isinstance(result, Partial) else _whole(target, result)
 
 

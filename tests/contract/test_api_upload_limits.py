@@ -99,6 +99,9 @@ def test_a_job_may_upload_and_not_remove(guarded_api: Api) -> None:
     assert httpx2.put(path, content=PROFILE).status_code == 200
     removed = guarded_api.http.delete(host_path("a"), headers={"Authorization": f"Bearer {job}"})
     assert removed.status_code == 403
+    for etag in ("*", '"x"'):
+        replaced = put(guarded_api, "a", b"x", Authorization=f"Bearer {job}", If_Match=etag)
+        assert error_of(replaced) == (403, "PERMISSION_DENIED")
     assert stored(guarded_api, "a") == PROFILE
 
 
