@@ -112,11 +112,13 @@ def reopen_lost(database: Database, now: datetime) -> tuple[str, ...]:
             SessionRow.run_key == RunRow.key, SessionRow.created > RunRow.ended
         )
     )
-    query = select(RunRow).where(RunRow.state == RunState.LOST.value, newer).with_for_update()
+    is_back = (RunRow.state == RunState.LOST.value, newer)
     with database.reading() as session:
-        if session.scalar(select(RunRow.key).where(RunRow.state == RunState.LOST.value)) is None:
+        if session.scalar(select(RunRow.key).where(*is_back).limit(1)) is None:
             return ()
     with database.writing() as session:
+        # In the order in which `close_silent` holds them, so that neither waits for the other for ever.
+        query = select(RunRow).where(*is_back).order_by(RunRow.key).with_for_update()
         rows = session.scalars(query).all()
         for run in rows:
             apply_state(session, run, RunState.ACTIVE, now)

@@ -267,3 +267,26 @@ def test_the_pages_are_for_everybody(hub: GuardedHub, browser: Browser, scheme: 
     look()
     context.close()
     assert found == []
+
+
+@pytest.mark.parametrize("answer", ["Let it in", "Refuse"])
+def test_a_program_is_let_in_with_a_token_and_refused_without(
+    hub: GuardedHub, visitor: Page, answer: str
+) -> None:
+    _, token = hub.new_token()
+    with httpx2.Client(base_url=f"{hub.url}/v1", trust_env=False) as program:
+        code = program.post("/deviceCodes", json={"displayName": "me@laptop"}).json()
+        visitor.goto(code["verificationUriComplete"])
+        sign_in(visitor, token)
+        expect(visitor.get_by_text("me@laptop")).to_be_visible()
+        assert Axe().run(visitor).response["violations"] == []
+        # Having signed in is not enough: the browser does not even send the form without a token.
+        visitor.get_by_role("button", name="Let it in").click()
+        expect(visitor.get_by_text("me@laptop")).to_be_visible()
+        if answer == "Let it in":
+            visitor.get_by_label("API token").fill(token)
+        visitor.get_by_role("button", name=answer).click()
+        heading = "It is signed in" if answer == "Let it in" else "It was refused"
+        expect(visitor.get_by_role("heading", name=heading)).to_be_visible()
+        exchanged = program.post("/deviceCodes:exchange", json={"deviceCode": code["deviceCode"]})
+    assert exchanged.status_code == (200 if answer == "Let it in" else 400)
