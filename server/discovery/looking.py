@@ -224,7 +224,7 @@ class Looker:
             registry_looks.remove_look(self._database, look.key)
             return Looked()
         if is_complete(after, files.hosts, now) and complete_session(
-            self._database, record.uid, digest
+            self._database, record.uid, digest, now=now
         ):
             registry_looks.remove_look(self._database, look.key)
             self._metrics.found("complete")

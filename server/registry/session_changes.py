@@ -94,7 +94,7 @@ def note_look(
         return to_record(row, run_id)
 
 
-def complete_session(database: Database, uid: str, digest: str) -> bool:
+def complete_session(database: Database, uid: str, digest: str, *, now: datetime) -> bool:
     """Closes an open session whose files still look as `digest` says; whether it was this call."""
     change = (
         update(SessionRow)
@@ -103,7 +103,7 @@ def complete_session(database: Database, uid: str, digest: str) -> bool:
             SessionRow.state == SessionState.OPEN.value,
             SessionRow.seen_digest == digest,
         )
-        .values(state=SessionState.COMPLETE.value, version=SessionRow.version + 1)
+        .values(state=SessionState.COMPLETE.value, version=SessionRow.version + 1, updated=now)
         .returning(SessionRow.key)
     )
     with database.writing() as session:

@@ -143,8 +143,9 @@ def complete(
     if not is_asked and expected is not None and len(files.hosts) < expected:
         return None
     digest = digest_of(files.hosts)
-    note_look(database, session.uid, digest, now=datetime.now(UTC))
-    if not complete_session(database, session.uid, digest):
+    now = datetime.now(UTC)
+    note_look(database, session.uid, digest, now=now)
+    if not complete_session(database, session.uid, digest, now=now):
         return None
     state = prewarmer.first_state(files, expected)
     change_prewarm(database, session.uid, state, _SETTLED)

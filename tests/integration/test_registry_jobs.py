@@ -300,11 +300,12 @@ def test_a_session_is_complete_when_its_files_still_look_the_same(database: Data
     assert again is not None
     assert (again.seen_digest, again.seen_changed, again.etag) == ("one", NOW, looked.etag)
     session_changes.note_look(database, uid, "two", now=NOW + HOUR)
-    assert not session_changes.complete_session(database, uid, "one")
+    assert not session_changes.complete_session(database, uid, "one", now=NOW + 2 * HOUR)
     assert sessions.get_session(database, "r", "s").state is SessionState.OPEN
-    assert session_changes.complete_session(database, uid, "two")
-    assert sessions.get_session(database, "r", "s").etag != looked.etag
-    assert not session_changes.complete_session(database, uid, "two")
+    assert session_changes.complete_session(database, uid, "two", now=NOW + 2 * HOUR)
+    complete = sessions.get_session(database, "r", "s")
+    assert (complete.etag != looked.etag, complete.updated) == (True, NOW + 2 * HOUR)
+    assert not session_changes.complete_session(database, uid, "two", now=NOW + 2 * HOUR)
     assert sessions.get_session(database, "r", "s").state is SessionState.COMPLETE
 
 
