@@ -3,7 +3,8 @@
  *
  * XProf puts names from the profile unescaped between tags of its own. A sanitiser that allows tags can't
  * tell those from tags in a name, so nothing is parsed here: the exact shapes that XProf writes are
- * recognised as a whole, and everything else, also inside them, is text. No name can add an element.
+ * recognised as a whole, and everything else, also inside them, is text. A name that is such a shape from end to end
+ * gets what XProf would: a link to a tool of this same profile, a title, or a coloured text. No name gets more.
  */
 import { insidePrefix } from "../paths.js";
 
@@ -36,7 +37,7 @@ const SHAPES = [
     pattern: /^<a href="([^"]*)" target="_blank">([\s\S]*)<\/a>$/,
     nodes: ([, href, text]) => {
       const inside = insidePrefix(href);
-      return [inside ? element("a", text, { href: inside, target: "_blank", rel: "noopener" }) : text];
+      return [inside?.startsWith("/") ? element("a", text, { href: inside, target: "_blank", rel: "noopener" }) : text];
     },
   },
   {
