@@ -13,7 +13,7 @@ from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.records import revocable_etag
-from server.registry.requests import RepeatableRequest, claiming
+from server.registry.requests import RepeatableRequest, claim
 
 
 class SqlLinkStore:
@@ -35,10 +35,7 @@ class SqlLinkStore:
             LookupError: the session or run that it opens does not exist.
             RegistryError: ALREADY_EXISTS, the same request made one in this moment.
         """
-        with (
-            self._database.writing() as session,
-            claiming(session, self._request, link.id, link.created),
-        ):
+        with self._database.writing() as session:
             session.add(
                 LinkRow(
                     id=link.id,
@@ -53,6 +50,7 @@ class SqlLinkStore:
                     view=dict(link.view),
                 )
             )
+            claim(session, self._request, link.id, link.created)
         return link
 
     def find_link(self, digest: str) -> tuple[ShareLink, str] | None:

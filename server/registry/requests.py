@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -93,15 +91,6 @@ def claim(
             RegistryProblem.ALREADY_EXISTS,
             f"requestId {request.request_id!r} is used by another request at this moment.",
         ) from error
-
-
-@contextmanager
-def claiming(
-    session: Session, request: RepeatableRequest | None, resource: str, now: datetime
-) -> Iterator[None]:
-    """Claims the request after the block that makes the resource, and fails as `claim` does."""
-    yield
-    claim(session, request, resource, now)
 
 
 def remove_old_requests(database: Database, before: datetime) -> int:

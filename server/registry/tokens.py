@@ -13,7 +13,7 @@ from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import TokenRow
 from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.records import revocable_etag
-from server.registry.requests import RepeatableRequest, claiming
+from server.registry.requests import RepeatableRequest, claim
 
 
 class SqlTokenStore:
@@ -35,10 +35,7 @@ class SqlTokenStore:
             RegistryError: ALREADY_EXISTS, the same request made one in this moment.
             ParentEndedError: its parent works no more, or is gone.
         """
-        with (
-            self._database.writing() as session,
-            claiming(session, self._request, token.id, token.created),
-        ):
+        with self._database.writing() as session:
             if token.parent:
                 _require_parent(session, token)
             session.add(
@@ -54,6 +51,7 @@ class SqlTokenStore:
                     parent=token.parent or None,
                 )
             )
+            claim(session, self._request, token.id, token.created)
 
     def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
         """The API token stored under this digest together with the stored digest, ended ones too."""
