@@ -26,9 +26,9 @@ Made from the commands by `python -m server.commands.reference > docs/cli.md`. `
   `$XDG_CONFIG_HOME/xprof-hub/hubs.json` (`~/.config` unless set), which its owner alone may read. A kept
   token is sent to the address that it was kept for and to no other.
 - **Output:** answers go to standard output, everything else to standard error. Tables are for people.
-  `--json` prints what the API answers, a list as one JSON list; `--jsonl` prints a list as one object a line, as the
-  pages come. In a file or pipe there are no colours, no progress bars and no broken lines; `NO_COLOR` turns
-  colours off everywhere.
+  `--json` prints what the API answers, a list as one JSON list; `--jsonl` prints a list as one object a
+  line, as the pages come. In a file or pipe there are no colours, no progress bars and no broken lines;
+  `NO_COLOR` turns colours off everywhere.
 - **Questions:** deletions ask at a terminal unless `--yes` is given; a script, which nobody can ask, is not
   asked.
 - **Trouble:** what is harmless to send twice is sent again, up to three times: reads, creations (they carry a

@@ -1,4 +1,4 @@
-"""The page on which somebody lets a program in. What a program calls itself may be anything: it is escaped."""
+"""The page on which somebody lets a program in. A program's name for itself is escaped."""
 
 from __future__ import annotations
 

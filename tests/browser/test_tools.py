@@ -186,5 +186,5 @@ def test_copy_button_copies_the_address(demo_link: str, viewer: MakeViewer) -> N
         "**/overview_page?**"
     )  # XProf writes the tool and host into the address
     shown.page.get_by_role("button", name="Copy link").click()
-    shown.page.get_by_text("Copied").wait_for()
+    shown.page.get_by_text("Copied", exact=True).wait_for()
     assert shown.page.evaluate("navigator.clipboard.readText()") == shown.page.url

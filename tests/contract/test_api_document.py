@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from loader.errors import ErrorCode
 from server.error_table import status_of
 from server.routes import (
-    discovery,
     callers,
+    discovery,
     ingest,
     links,
     operations,

@@ -134,9 +134,7 @@ def test_an_unchanged_index_is_not_sent_again_but_its_opening_counts(any_api: Ap
     # A browser takes the headers of a 304 for those of the page that it has kept.
     for name in ("content-security-policy", "cache-control", "etag", "vary"):
         assert again.headers[name] == first.headers[name], name
-    assert (
-        any_api.http.get(f"shareLinks/{link['name'].rpartition('/')[2]}").json()["opens"] == 2
-    )
+    assert any_api.http.get(f"shareLinks/{link['name'].rpartition('/')[2]}").json()["opens"] == 2
     plain = httpx2.get(index_of(any_api, link), headers=AS_IT_IS)
     assert plain.content == first.content
     assert plain.headers["etag"] != etag
