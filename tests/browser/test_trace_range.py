@@ -19,7 +19,7 @@ RANGE_SHOWN = "() => document.querySelector('tf-trace-viewer').currentViewportRa
 DRAWN_FROM = """() => document.querySelector("tf-trace-viewer")._traceViewer.trackView.viewport
   .currentDisplayTransform.xViewToWorld(0)"""
 SETTLING = 1000
-"""Milliseconds after the first detail in which XProf sets its first window once more, over what a reader does."""
+"""Milliseconds after the first detail in which XProf sets its first window once more."""
 BOUNDS = "() => document.querySelector('tf-trace-viewer')._fullBounds"
 
 
