@@ -2,7 +2,7 @@
 
 Concluded from what the inspection found in the hosts' profiles, before any tool is run. A tool counts as
 unfit only when that is certain: one that may show something, if only for one host, is left alone, and so are
-tools whose needs aren't known here. Facts: xprof 2.24.2 (tests/integration/test_tool_fitness.py asks it).
+tools whose needs aren't known here. Facts: xprof 2.24.2 (tests/integration/test_unfit_tools.py asks it).
 """
 
 from __future__ import annotations
