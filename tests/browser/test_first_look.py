@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -59,3 +61,14 @@ def test_a_wide_graph_begins_at_its_op_at_a_size_that_can_be_read(
     assert place["textHeight"] >= 7  # 12 pixels at the smallest scale
     assert place["away"] < 20
     assert shown.complaints() == {}
+
+
+def test_a_long_note_about_a_host_is_read_to_its_end(
+    other_links: Mapping[str, str], viewer: MakeViewer, page: Page
+) -> None:
+    shown = viewer(other_links["jax"])
+    shown.open("overview_page")
+    page.locator("#xh-hosts summary", has_text="note").click()
+    notes = page.locator("#xh-hosts ul")
+    expect(notes).to_contain_text("device tools are empty")
+    assert notes.evaluate("list => list.scrollWidth <= list.clientWidth")
