@@ -91,7 +91,7 @@ def test_what_xprof_asks_for_first_is_asked_once(demo_hub: DemoHub, viewer: Make
     shown.page.on("console", lambda message: notes.append(message.text))
     shown.page.goto(shown.base)
     early = shown.page.evaluate(
-        "() => [...document.querySelectorAll('link[rel=preload]')].map(({ href }) => href)"
+        "() => [...document.querySelectorAll('link[rel=preload][as=fetch]')].map(({ href }) => href)"
     )
     shown.wait_for("performance-summary .item-container")
     assert len(early) == 4

@@ -12,6 +12,7 @@ import { watchRequests } from "./requests.js";
 import { keepAddress } from "./remember/address.js";
 import { recallMenus, rememberRange, rememberRequest } from "./remember/recall.js";
 import { isPassing, showRetry } from "./retry.js";
+import { startXprof } from "./start.js";
 import { followStatus } from "./status.js";
 import { keepStylesLocal } from "./styles.js";
 import { followTools, isExplained, readAnswer } from "./tools.js";
@@ -51,3 +52,4 @@ addEventListener("message", ({ origin, data }) => {
 });
 followStatus();
 recallMenus();
+startXprof();
