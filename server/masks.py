@@ -64,19 +64,19 @@ def read_mask(
         is_star = text.strip() == "*"
         names = fields if is_star else set(fields).intersection(sent)
         return Mask(frozenset((name,) for name in names), is_star)
-    paths = frozenset(_path(part) for part in _split(text))
-    for path in sorted(paths):
+    spelled = {_path(part): _parts(part)[0] for part in _split(text)}
+    for path, first in sorted(spelled.items()):
         if path[0] not in fields:
             known = ", ".join(sorted(to_camel(name) for name in fields))
-            shown = to_camel(path[0])
-            raise invalid_field("updateMask", f"{shown!r} can't be changed; these can: {known}.")
+            # As it was sent: spelled anew, a token would not be known for one, and not be redacted.
+            raise invalid_field("updateMask", f"{first!r} can't be changed; these can: {known}.")
         if len(path) > 1 and path[0] not in documents:
             known = ", ".join(sorted(to_camel(name) for name in documents))
             message = (
                 f"{to_camel(path[0])!r} has no parts that can be changed; these have: {known}."
             )
             raise invalid_field("updateMask", message)
-    return Mask(paths)
+    return Mask(frozenset(spelled))
 
 
 def changed_document(
@@ -157,8 +157,12 @@ def _split(text: str) -> list[str]:
     return found
 
 
+def _parts(text: str) -> list[str]:
+    return [quoted or plain.strip() for quoted, plain in _PART.findall(text)]
+
+
 def _path(text: str) -> tuple[str, ...]:
-    first, *others = (quoted or plain.strip() for quoted, plain in _PART.findall(text))
+    first, *others = _parts(text)
     if len(others) >= _MOST_PARTS:
         raise invalid_field("updateMask", f"A path has {_MOST_PARTS} parts at most.")
     return to_snake(first), *others

@@ -20,6 +20,8 @@ from server.registry.models import Base
 from server.settings import Settings
 from tests.services.postgres import PostgresServer
 
+_KEEP_ALIVE_SECONDS = 600
+
 
 class Api:
     """A running API.
@@ -40,7 +42,13 @@ class Api:
 def serve_api(settings: Settings) -> Iterator[Api]:
     """Serves the application on a free port of the loopback interface."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(settings), log_config=None, access_log=False)
+    # A connection that the server ends in the moment in which a client uses it again is reset.
+    config = uvicorn.Config(
+        create_app(settings),
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

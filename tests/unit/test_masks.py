@@ -97,3 +97,11 @@ def test_documents_are_merged_at_every_depth() -> None:
         "h1": {"state": "ACTIVE"},
         "h2": {},
     }
+
+
+@pytest.mark.parametrize("name", ["xph_Chh6neL5-yD_x", "Display_Name", "some_name", "éa_B"])
+def test_a_wrong_name_is_told_as_it_was_sent(name: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        mask(name)
+    # Spelled anew, a token would pass for something else and not be redacted.
+    assert f"{name!r} can't be changed" in refused.value.message
