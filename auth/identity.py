@@ -44,13 +44,15 @@ class Principal:
     Attributes:
         name: for people: shown as the creator of what it makes.
         role: how much it may do.
+        id: stays the same when the name changes, and is nobody else's: `user:ann@example.org`, `token:<id>`.
     """
 
     name: str
     role: Role
+    id: str = ""
 
 
-LOCAL_ADMIN = Principal("local", Role.ADMIN)
+LOCAL_ADMIN = Principal("local", Role.ADMIN, "user:local")
 """Everybody who reaches a development server, which listens on this machine only."""
 
 
@@ -85,7 +87,7 @@ class ApiToken:
     @property
     def principal(self) -> Principal:
         """Who calls with it."""
-        return Principal(self.name, self.role)
+        return Principal(self.name, self.role, f"token:{self.id}")
 
 
 def create_token(

@@ -24,6 +24,22 @@ class Action(StrEnum):
     LINKS_CREATE = "links.create"
     LINKS_LIST = "links.list"
     LINKS_REVOKE = "links.revoke"
+    FILES_READ = "files.read"
+    """Download the profiles as they lie in storage."""
+    COMMENTS_READ = "comments.read"
+    COMMENTS_WRITE = "comments.write"
+    """Comment, and change or delete one's own comments."""
+    COMMENTS_MODERATE = "comments.moderate"
+    """Delete anybody's."""
+    HOLDS_MANAGE = "holds.manage"
+    """Keep a session, run or group from being deleted by anybody, and let it go again."""
+    GROUPS_READ = "groups.read"
+    GROUPS_WRITE = "groups.write"
+    RULES_READ = "rules.read"
+    """Learn what may be shared, and how."""
+    RULES_MANAGE = "rules.manage"
+    MEMBERS_MANAGE = "members.manage"
+    AUDIT_READ = "audit.read"
     TOKENS_MANAGE = "tokens.manage"
     OPERATIONS_READ = "operations.read"
     CALLER_READ = "caller.read"
@@ -42,6 +58,11 @@ class _Rule:
 _RUNS = frozenset({"machineLearningRuns"})
 _LINKS = frozenset({"machineLearningRuns", "shareLinks"})
 _TOKENS = frozenset({"apiTokens"})
+_GROUPS = frozenset({"runGroups"})
+_HELD = frozenset({"machineLearningRuns", "runGroups"})
+_RULES_OF_SHARING = frozenset({"sharingRules"})
+_MEMBERS = frozenset({"members"})
+_AUDIT = frozenset({"auditEvents"})
 _OPERATIONS = frozenset({"operations"})
 _CALLER = frozenset({"caller"})
 
@@ -59,11 +80,27 @@ _RULES: Mapping[Action, _Rule] = MappingProxyType(
         # A list holds no token, so it opens nothing; but who shares what is not every viewer's business.
         Action.LINKS_LIST: _Rule(Role.EDITOR, _LINKS),
         Action.LINKS_REVOKE: _Rule(Role.EDITOR, _LINKS),
+        Action.FILES_READ: _Rule(Role.EDITOR, _RUNS),
+        Action.COMMENTS_READ: _Rule(Role.VIEWER, _RUNS),
+        Action.COMMENTS_WRITE: _Rule(Role.VIEWER, _RUNS),
+        Action.COMMENTS_MODERATE: _Rule(Role.ADMIN, _RUNS),
+        Action.HOLDS_MANAGE: _Rule(Role.ADMIN, _HELD),
+        Action.GROUPS_READ: _Rule(Role.VIEWER, _GROUPS),
+        Action.GROUPS_WRITE: _Rule(Role.EDITOR, _GROUPS),
+        Action.RULES_READ: _Rule(Role.VIEWER, _RULES_OF_SHARING),
+        Action.RULES_MANAGE: _Rule(Role.ADMIN, _RULES_OF_SHARING),
+        Action.MEMBERS_MANAGE: _Rule(Role.ADMIN, _MEMBERS),
+        Action.AUDIT_READ: _Rule(Role.ADMIN, _AUDIT),
         Action.TOKENS_MANAGE: _Rule(Role.ADMIN, _TOKENS),
         Action.OPERATIONS_READ: _Rule(Role.VIEWER, _OPERATIONS),
         Action.CALLER_READ: _Rule(Role.VIEWER, _CALLER, is_for_jobs=True),
     }
 )
+
+
+def collections_of(action: Action) -> frozenset[str]:
+    """The collections of resources that an action is about."""
+    return _RULES[action].collections
 
 
 def may(principal: Principal | None, action: Action, resource: str) -> bool:

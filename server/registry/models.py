@@ -1,70 +1,25 @@
-"""The tables. Rows stay inside `server.registry`; everybody else gets the values of `registry.records`."""
+"""The tables of runs, sessions, links and tokens.
+
+Rows stay inside `server.registry`; everybody else gets the values of `registry.records`.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
-from sqlalchemy import (
-    JSON,
-    DateTime,
-    Dialect,
-    ForeignKey,
-    Index,
-    MetaData,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-)
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import JSON, ForeignKey, Index, UniqueConstraint, false
+from sqlalchemy.orm import Mapped, mapped_column
 
+from server.registry.base import Base, ByteText, UtcTime
 from server.registry.records import Json
 
 
-class UtcTime(TypeDecorator[datetime]):
-    """A moment in UTC with microseconds; SQLite keeps no zone, so it is taken off and put back here."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To what the database keeps.
-
-        Raises:
-            ValueError: the moment has no time zone.
-        """
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a moment without time zone")
-        value = value.astimezone(UTC)
-        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """From what the database kept."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
-
-
-# Names are compared and sorted by their bytes on both databases, whatever the server's locale is.
-ByteText = Text().with_variant(Text(collation="C"), "postgresql")
-
-
-class Base(DeclarativeBase):
-    """Common metadata: every constraint has a name, so that migrations can change it on SQLite too."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-
-
 class RunRow(Base):
-    """A run; `key` never leaves the registry."""
+    """A run; `key` never leaves the registry.
+
+    One that was deleted and may still come back has `deleted`, and an id that no request can name: its own
+    stands in `deleted_id` and is free for others.
+    """
 
     __tablename__ = "runs"
     # Without this SQLite gives the key of a deleted last row to the next one.
@@ -86,6 +41,11 @@ class RunRow(Base):
     workload: Mapped[dict[str, Json]] = mapped_column(JSON, server_default="{}")
     storage_root: Mapped[str] = mapped_column(ByteText, server_default="")
     warnings: Mapped[list[str]] = mapped_column(JSON, server_default="[]")
+    note: Mapped[str] = mapped_column(ByteText, server_default="")
+    is_held: Mapped[bool] = mapped_column(server_default=false())
+    deleted: Mapped[datetime | None] = mapped_column(UtcTime, index=True)
+    deleted_id: Mapped[str] = mapped_column(ByteText, server_default="")
+    deleter: Mapped[str] = mapped_column(ByteText, server_default="")
     creator: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
     updated: Mapped[datetime] = mapped_column(UtcTime)
@@ -108,7 +68,7 @@ class AttemptRow(Base):
 
 
 class SessionRow(Base):
-    """A session of a run; goes with its run."""
+    """A session of a run; goes with its run. Of deleted ones as `RunRow`."""
 
     __tablename__ = "sessions"
     __table_args__ = (
@@ -136,6 +96,12 @@ class SessionRow(Base):
     attempt: Mapped[int | None]
     seen_digest: Mapped[str] = mapped_column(ByteText, server_default="")
     seen_changed: Mapped[datetime | None] = mapped_column(UtcTime)
+    expires: Mapped[datetime | None] = mapped_column(UtcTime, index=True)
+    is_pinned: Mapped[bool] = mapped_column(server_default=false())
+    is_held: Mapped[bool] = mapped_column(server_default=false())
+    deleted: Mapped[datetime | None] = mapped_column(UtcTime, index=True)
+    deleted_id: Mapped[str] = mapped_column(ByteText, server_default="")
+    deleter: Mapped[str] = mapped_column(ByteText, server_default="")
     creator: Mapped[str] = mapped_column(ByteText)
     created: Mapped[datetime] = mapped_column(UtcTime)
     updated: Mapped[datetime] = mapped_column(UtcTime)
@@ -173,6 +139,10 @@ class LinkRow(Base):
     note: Mapped[str] = mapped_column(ByteText)
     creator: Mapped[str] = mapped_column(ByteText)
     view: Mapped[dict[str, str | float | list[str]]] = mapped_column(JSON, server_default="{}")
+    access: Mapped[str] = mapped_column(ByteText, server_default="UNLISTED")
+    password_hash: Mapped[str] = mapped_column(ByteText, server_default="")
+    most_opens: Mapped[int | None]
+    is_redacted: Mapped[bool] = mapped_column(server_default=false())
 
 
 class TokenRow(Base):

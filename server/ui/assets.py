@@ -41,8 +41,13 @@ TRACE_MODULES = ("trace.js",)
 INDEX_STYLE = "hub.css"
 FIRST_STYLE = "theme.css"
 STYLES_OF_OTHER_PAGES = frozenset({"graph.css", "pages.css"})
-"""All other styles of ours are the index page's, the theme first and the rest by name. They come after
-XProf's."""
+"""All other styles of ours are the index page's, the theme first and the rest by name, but for those in
+`SITE_FOLDER`. They come after XProf's."""
+SITE_FOLDER = "site/"
+"""What the pages of people who have signed in are made of."""
+SITE_STYLE = "hub-site.css"
+SITE_SCRIPT = "hub-site.js"
+SITE_MODULES = ("site/site.js",)
 
 CONTENT_TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -220,17 +225,20 @@ def read_own_files(folder: Path = OWN_FILES) -> dict[str, bytes]:
 
     others = {FIRST_STYLE, *STYLES_OF_OTHER_PAGES}
     styles = [name for name in files if name.endswith(".css") and name not in others]
-    style = link_styles([FIRST_STYLE, *styles], source)
+    of_site = [name for name in styles if name.startswith(SITE_FOLDER)]
+    of_index = [name for name in styles if not name.startswith(SITE_FOLDER)]
     scripts = {
         INDEX_SCRIPT: INDEX_MODULES,
         EARLY_SCRIPT: EARLY_MODULES,
         TRACE_SCRIPT: TRACE_MODULES,
+        SITE_SCRIPT: SITE_MODULES,
     }
     for name, modules in scripts.items():
         script = link_scripts(name, modules, source)
         files[name] = script.text.encode()
         files[f"{name}.map"] = script.source_map.encode()
-    files[INDEX_STYLE] = style.encode()
+    files[INDEX_STYLE] = link_styles([FIRST_STYLE, *of_index], source).encode()
+    files[SITE_STYLE] = link_styles([FIRST_STYLE, *of_site], source).encode()
     return files
 
 

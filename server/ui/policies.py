@@ -11,9 +11,9 @@ from typing import Literal
 
 from server.web_addresses import NOBODY, SELF
 
-PageKind = Literal["index", "trace", "graph", "message", "words", "form", "data"]
+PageKind = Literal["index", "trace", "graph", "message", "words", "form", "site", "data"]
 """XProf's page, the two kinds of frame in it, words under a link, words of the service, those with a form,
-and all the rest."""
+the pages of people who have signed in, and all the rest."""
 
 _OWN_PAGE = {
     "default-src": "'none'",
@@ -43,6 +43,15 @@ _POLICIES: dict[PageKind, dict[str, str]] = {
     "message": _WORDS,
     "words": _WORDS,
     "form": {**_WORDS, "form-action": "'self'"},
+    "site": {
+        **_WORDS,
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "font-src": "'self'",
+        "img-src": "'self' data:",
+        "connect-src": "'self'",
+        "form-action": "'self'",
+    },
     # Opened by itself, an answer made of a profile's texts must stay inert whatever its type.
     "data": {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "sandbox": ""},
 }
@@ -63,13 +72,13 @@ class Policies:
     def of(self, kind: PageKind) -> str:
         """The `Content-Security-Policy` of a kind of answer."""
         directives = {**_POLICIES[kind], "frame-ancestors": self._ancestors_of(kind)}
-        if kind == "form" and self.content_url:
+        if kind in {"form", "site"} and self.content_url:
             # Some browsers hold the redirects after a form to this, too: signing in may end at a profile.
             directives["form-action"] += f" {self.content_url}"
         return "; ".join(f"{name} {value}".strip() for name, value in directives.items())
 
     def _ancestors_of(self, kind: PageKind) -> str:
-        if kind in {"words", "form", "data"}:
+        if kind in {"words", "form", "site", "data"}:
             return NOBODY
         if kind in {"index", "message"}:
             return self.ancestors

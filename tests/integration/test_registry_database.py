@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 from server.registry import runs
 from server.registry.database import Database
 from server.registry.errors import RegistryUnusableError
-from server.registry.models import Base
+from server.registry.metadata import METADATA
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 MIGRATE = (
@@ -29,7 +29,7 @@ def test_the_migrations_make_the_tables_of_the_models(
 ) -> None:
     engine = create_engine(registry_url)
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()
 
 

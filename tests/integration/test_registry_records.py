@@ -240,9 +240,11 @@ def test_an_api_token_works_until_its_last_moment(database: Database) -> None:
         store, name="job", role=Role.VIEWER, creator="me", now=NOW, expires=end
     )
     header = f"Bearer {secret}"
-    assert identify(store, header, end - TICK) == Principal("job", Role.VIEWER)
+    assert identify(store, header, end - TICK) == Principal("job", Role.VIEWER, f"token:{token.id}")
     assert identify(store, header, end) is None
-    assert identify(store, f"bearer  {secret}", NOW) == Principal("job", Role.VIEWER)
+    assert identify(store, f"bearer  {secret}", NOW) == Principal(
+        "job", Role.VIEWER, f"token:{token.id}"
+    )
     store.revoke_token(token.id, NOW)
     assert identify(store, header, NOW) is None
 

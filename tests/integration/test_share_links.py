@@ -28,7 +28,7 @@ from server.registry import runs, sessions
 from server.registry.database import Database
 from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
-from server.registry.models import Base
+from server.registry.metadata import METADATA
 from server.registry.pages import PageRequest
 from server.registry.tokens import SqlTokenStore
 
@@ -169,7 +169,7 @@ def test_the_database_never_holds_a_token(
     with engine.connect() as connection:
         rows = [
             str(row)
-            for table in Base.metadata.sorted_tables
+            for table in METADATA.sorted_tables
             for row in connection.execute(table.select())
         ]
     engine.dispose()

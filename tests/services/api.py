@@ -16,7 +16,7 @@ import uvicorn
 from sqlalchemy import create_engine
 
 from server.app import create_app
-from server.registry.models import Base
+from server.registry.metadata import METADATA
 from server.settings import Settings
 from tests.services.postgres import PostgresServer
 
@@ -110,7 +110,7 @@ class ApiServers:
         api.http.headers.pop("Authorization", None)
         engine = create_engine(api.settings.resolved_database_url)
         with engine.begin() as connection:
-            for table in reversed(Base.metadata.sorted_tables):
+            for table in reversed(METADATA.sorted_tables):
                 connection.execute(table.delete())
         engine.dispose()
         profiles = Path(api.settings.storage_roots[0])

@@ -78,10 +78,10 @@ def test_only_a_working_token_begins_one() -> None:
 def test_who_it_stands_for_is_asked_anew_each_time() -> None:
     store = Tokens()
     made, _ = token(store)
-    assert principal_of(store, made.id, NOW) == Principal("ann", Role.VIEWER)
+    assert principal_of(store, made.id, NOW) == Principal("ann", Role.VIEWER, f"token:{made.id}")
     changed = ApiToken(made.id, "ann", Role.ADMIN, NOW, None, None, "test")
     store.kept = [(changed, "")]
-    assert principal_of(store, made.id, NOW) == Principal("ann", Role.ADMIN)
+    assert principal_of(store, made.id, NOW) == Principal("ann", Role.ADMIN, f"token:{made.id}")
     store.kept = [(ApiToken(made.id, "ann", Role.ADMIN, NOW, None, NOW, "test"), "")]
     assert principal_of(store, made.id, NOW) is None
     store.kept = [(ApiToken("abcd", "ann", Role.ADMIN, NOW, None, None, "test"), "")]

@@ -20,7 +20,7 @@ def directives(policy: str) -> dict[str, str]:
 def test_policies_allow_no_other_host_no_eval_and_no_inline_script(kind: PageKind) -> None:
     policy = directives(Policies().of(kind))
     assert policy["default-src"] == "'none'"
-    assert policy["form-action"] == ("'self'" if kind == "form" else "'none'")
+    assert policy["form-action"] == ("'self'" if kind in {"form", "site"} else "'none'")
     for directive, sources in policy.items():
         allowed = {"'none'", "'self'", "data:", "blob:", "'wasm-unsafe-eval'"}
         if directive == "style-src":
@@ -57,6 +57,7 @@ def test_who_may_show_pages_in_a_frame(
         "graph": around_its_frames,
         "words": "'none'",
         "form": "'none'",
+        "site": "'none'",
         "data": "'none'",
     }
 
@@ -68,4 +69,5 @@ def test_a_form_may_lead_to_the_content_host_and_nothing_else_sends_one() -> Non
         for kind in get_args(PageKind)
     }
     assert found.pop("form") == f"'self' {content}"
+    assert found.pop("site") == f"'self' {content}"
     assert set(found.values()) == {"'none'"}

@@ -17,6 +17,17 @@ RESOURCES = {
     Action.LINKS_CREATE: "machineLearningRuns/r/profilerSessions/s/shareLinks",
     Action.LINKS_LIST: "shareLinks",
     Action.LINKS_REVOKE: "shareLinks/l",
+    Action.FILES_READ: "machineLearningRuns/r/profilerSessions/s",
+    Action.COMMENTS_READ: "machineLearningRuns/r/profilerSessions/s",
+    Action.COMMENTS_WRITE: "machineLearningRuns/r/profilerSessions/s",
+    Action.COMMENTS_MODERATE: "machineLearningRuns/r/profilerSessions/s",
+    Action.HOLDS_MANAGE: "runGroups/g",
+    Action.GROUPS_READ: "runGroups",
+    Action.GROUPS_WRITE: "runGroups/g",
+    Action.RULES_READ: "sharingRules",
+    Action.RULES_MANAGE: "sharingRules",
+    Action.MEMBERS_MANAGE: "members",
+    Action.AUDIT_READ: "auditEvents",
     Action.TOKENS_MANAGE: "apiTokens",
     Action.OPERATIONS_READ: "operations/o",
     Action.CALLER_READ: "caller",
@@ -27,6 +38,10 @@ VIEWER = {
     Action.SESSIONS_READ,
     Action.OPERATIONS_READ,
     Action.CALLER_READ,
+    Action.COMMENTS_READ,
+    Action.COMMENTS_WRITE,
+    Action.GROUPS_READ,
+    Action.RULES_READ,
 }
 EDITOR = VIEWER | {
     Action.RUNS_WRITE,
@@ -36,8 +51,17 @@ EDITOR = VIEWER | {
     Action.LINKS_CREATE,
     Action.LINKS_LIST,
     Action.LINKS_REVOKE,
+    Action.FILES_READ,
+    Action.GROUPS_WRITE,
 }
-ADMIN = EDITOR | {Action.TOKENS_MANAGE}
+ADMIN = EDITOR | {
+    Action.TOKENS_MANAGE,
+    Action.COMMENTS_MODERATE,
+    Action.HOLDS_MANAGE,
+    Action.RULES_MANAGE,
+    Action.MEMBERS_MANAGE,
+    Action.AUDIT_READ,
+}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from server.ui.assets import (
     INDEX_SCRIPT,
     INDEX_STYLE,
     OWN_FILES,
+    SITE_FOLDER,
+    SITE_STYLE,
     STYLES_OF_OTHER_PAGES,
     Asset,
     AssetFolder,
@@ -105,11 +107,16 @@ def test_the_script_holds_every_module_of_the_index(assets: Assets) -> None:
 
 
 def test_the_stylesheet_holds_every_style_of_the_index_the_theme_first(assets: Assets) -> None:
-    named = re.findall(r"^/\* (\S+) \*/$", body_of(assets, INDEX_STYLE).decode(), re.MULTILINE)
     styles = {path.relative_to(OWN_FILES).as_posix() for path in OWN_FILES.rglob("*.css")}
-    assert named[0] == "theme.css"
-    assert set(named) == styles - STYLES_OF_OTHER_PAGES
+    of_site = {name for name in styles if name.startswith(SITE_FOLDER)}
     assert styles >= STYLES_OF_OTHER_PAGES
+    for sheet, wanted in (
+        (INDEX_STYLE, styles - STYLES_OF_OTHER_PAGES - of_site),
+        (SITE_STYLE, {"theme.css", *of_site}),
+    ):
+        named = re.findall(r"^/\* (\S+) \*/$", body_of(assets, sheet).decode(), re.MULTILINE)
+        assert named[0] == "theme.css"
+        assert set(named) == wanted
 
 
 def test_single_sources_are_there_for_debuggers_and_the_graph_page(assets: Assets) -> None:

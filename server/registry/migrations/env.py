@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from alembic import context
 
-from server.registry.models import Base
+from server.registry.metadata import METADATA
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=Base.metadata,
+    target_metadata=METADATA,
     render_as_batch=True,
 )
 context.run_migrations()

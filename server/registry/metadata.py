@@ -1,0 +1,12 @@
+"""All tables, for whoever must see every one: migrations, and tests that empty a database."""
+
+from __future__ import annotations
+
+from sqlalchemy import MetaData
+
+from server.registry import models, people_models
+from server.registry.base import Base
+
+TABLES = (models, people_models)
+"""The modules whose classes are tables."""
+METADATA: MetaData = Base.metadata

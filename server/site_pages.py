@@ -1,0 +1,88 @@
+"""Routes of the pages for people who have signed in: who asks is known, and no other site changes anything.
+
+Every such page is made by a router of `page_router`, finds its person with `person_who`, and answers with
+`page_response`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from auth.policy import Action, collections_of, may
+from server.access import refuse_foreign_site
+from server.names import run_name, session_name
+from server.services import Services, ServicesDependency
+from server.signed_in import Person, require_person
+from server.ui.site import Frame, render_page
+from server.xprof_pages import html_response
+
+Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class PageRoute(APIRoute):
+    """A route of a page: what a page of another site asks to be changed is refused before anything else."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, guarded."""
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            refuse_foreign_site(request)
+            return await inner(request)
+
+        return handle
+
+
+def page_router() -> APIRouter:
+    """A router for pages."""
+    return APIRouter(include_in_schema=False, route_class=PageRoute)
+
+
+def person_who(action: Action) -> Callable[[Request, Services], Person]:
+    """A dependency that gives the person at the browser, if they may do this to what the path names.
+
+    It raises what `server.signed_in.require_person` raises.
+    """
+
+    def find(request: Request, services: ServicesDependency) -> Person:
+        return require_person(request, services, action, _resource(request, action))
+
+    return find
+
+
+def frame_of(services: Services, person: Person) -> Frame:
+    """What stands around a page that this person looks at."""
+    rights = (
+        action.value
+        for action in Action
+        if any(may(person.principal, action, name) for name in collections_of(action))
+    )
+    return Frame(
+        prefix=services.settings.path_prefix,
+        assets=services.assets.hub.path,
+        person=person.principal.name,
+        has_signed_in=person.has_signed_in,
+        rights=frozenset(rights),
+    )
+
+
+def page_response(
+    services: Services, person: Person, template: str, status: int = 200, **values: object
+) -> Response:
+    """A page made from a template of `server/ui/templates/site/`."""
+    text = render_page(template, frame_of(services, person), **values)
+    return html_response(services.policies, text, "site", status)
+
+
+def _resource(request: Request, action: Action) -> str:
+    """Name of the run or session in the path; of the action's collection where there is none."""
+    values = request.path_params
+    if "run" in values and "session" in values:
+        return session_name(values["run"], values["session"])
+    if "run" in values:
+        return run_name(values["run"])
+    return min(collections_of(action))

@@ -1,0 +1,52 @@
+"""The pages of people who have signed in: one frame around all, templates inside it.
+
+Names come from jobs and people: Jinja2 escapes every one. This module knows no request and no database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a page.
+
+    Attributes:
+        prefix: path prefix of the hub, without trailing slash.
+        assets: path of our static files, with a slash at the end.
+        person: name of who has signed in.
+        has_signed_in: whether there is something to sign out of.
+        rights: values of the `auth.policy.Action`s that the person may do at all.
+    """
+
+    prefix: str
+    assets: str
+    person: str
+    has_signed_in: bool
+    rights: frozenset[str]
+
+
+def render_page(template: str, frame: Frame, **values: object) -> str:
+    """A page, or the part of one that a template makes by itself.
+
+    Args:
+        template: name of its file in `templates/site/`.
+        frame: what stands around it.
+        values: what the template names.
+    """
+    return _templates().get_template(f"site/{template}").render(frame=frame, **values)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("server.ui", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
