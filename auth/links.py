@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from auth.tokens import hash_token, new_link_token, same_digest
@@ -27,6 +28,15 @@ _NO_DIGEST = "0" * 64
 
 ViewState: TypeAlias = Mapping[str, str | float | Sequence[str]]
 """What a page shows first, by names that mean nothing here: kept with a link and given back."""
+
+
+class LinkAccess(StrEnum):
+    """Whom a link lets in."""
+
+    UNLISTED = "UNLISTED"
+    """Everybody who has it."""
+    ORG = "ORG"
+    """Those who have signed in here, too, and may look at sessions."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,10 @@ class ShareLink:
         note: what its maker wrote about it.
         creator: name of the principal who made it.
         view: what it shows first; empty for what everybody sees first.
+        access: whom it lets in.
+        password_hash: of the password that it asks for (`auth.passwords`); empty for none.
+        most_opens: how often it may be opened, or None for any number.
+        is_redacted: whether it shows pseudonyms instead of the profile's names and texts.
     """
 
     id: str
@@ -85,6 +99,15 @@ class ShareLink:
     note: str
     creator: str
     view: ViewState = field(default_factory=dict)
+    access: LinkAccess = LinkAccess.UNLISTED
+    password_hash: str = field(default="", repr=False)
+    most_opens: int | None = None
+    is_redacted: bool = False
+
+    @property
+    def has_password(self) -> bool:
+        """Whether it asks for a password."""
+        return bool(self.password_hash)
 
 
 @dataclass(frozen=True)
@@ -121,6 +144,10 @@ def create_link(
     expires: datetime | None,
     note: str = "",
     view: ViewState | None = None,
+    access: LinkAccess = LinkAccess.UNLISTED,
+    password_hash: str = "",
+    most_opens: int | None = None,
+    is_redacted: bool = False,
 ) -> tuple[ShareLink, str]:
     """Makes a link and returns it with its token, which can't be had a second time.
 
@@ -132,6 +159,10 @@ def create_link(
         expires: first moment at which it no longer opens; None for never.
         note: free text.
         view: what it shows first.
+        access: as `ShareLink.access`.
+        password_hash: as `ShareLink.password_hash`.
+        most_opens: as `ShareLink.most_opens`.
+        is_redacted: as `ShareLink.is_redacted`.
 
     Raises:
         ValueError: it would be expired at once.
@@ -150,6 +181,10 @@ def create_link(
         note=note,
         creator=creator,
         view=view or {},
+        access=access,
+        password_hash=password_hash,
+        most_opens=most_opens,
+        is_redacted=is_redacted,
     )
     return store.add_link(link, hash_token(token)), token
 

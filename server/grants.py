@@ -81,6 +81,11 @@ class SessionGrant:
     run: WholeRun | None = None
     awaits_files: bool = False
 
+    @property
+    def is_redacted(self) -> bool:
+        """Whether pseudonyms are shown instead of the profile's names and texts."""
+        return self.link is not None and self.link.is_redacted
+
 
 def run_title(services: Services, grant: SessionGrant) -> str:
     """The run's name for people; its id when it has none, or has gone in this moment. Asks the database."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Select, select, update
 from sqlalchemy.orm import Session
 
-from auth.links import LinkTarget, RunTarget, SessionTarget, ShareLink
+from auth.links import LinkAccess, LinkTarget, RunTarget, SessionTarget, ShareLink
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import LinkRow, RunRow, SessionRow
@@ -48,6 +48,10 @@ class SqlLinkStore:
                     note=link.note,
                     creator=link.creator,
                     view=dict(link.view),
+                    access=link.access.value,
+                    password_hash=link.password_hash,
+                    most_opens=link.most_opens,
+                    is_redacted=link.is_redacted,
                 )
             )
             claim(session, self._request, link.id, link.created)
@@ -163,4 +167,8 @@ def _record(row: LinkRow) -> ShareLink:
         note=row.note,
         creator=row.creator,
         view=row.view,
+        access=LinkAccess(row.access),
+        password_hash=row.password_hash,
+        most_opens=row.most_opens,
+        is_redacted=row.is_redacted,
     )
