@@ -13,6 +13,12 @@ export const basePath = new URL(".", document.baseURI).pathname;
 /** Everything before `/data/plugin/profile/`; empty when the service lives at the root. */
 const prefix = basePath.slice(0, basePath.length - PROFILE.length);
 
+/** The tool that the address names, as XProf writes it: in the query, or as the last part of the path; empty for none. */
+export function toolOfAddress() {
+  const last = location.pathname.split("/").pop();
+  return new URLSearchParams(location.search).get("tag") || (last === "index.html" ? "" : last);
+}
+
 /** Whether a path lies under this link. */
 export function isInside(path) {
   return path.startsWith(basePath);

@@ -5,6 +5,7 @@
  */
 import { harmlessAnswer, isEmptyAnswer } from "./emptiness.js";
 import { withdrawNotice } from "./notice.js";
+import { toolOfAddress } from "./paths.js";
 import { showInMenu } from "./toolmenu.js";
 import { clearToolNotice, showToolNotice } from "./toolnotice.js";
 
@@ -14,11 +15,6 @@ const OF_THE_PROFILE = new Set(["engine_refused", "engine_crash"]);
 const GENERAL =
   "XProf found nothing for it in what was recorded. Another host may have recorded more; otherwise capture again " +
   "while steps are running.";
-
-/** The tool of the address, as XProf writes it: in the query, or as the last part of the path. */
-function toolOfAddress() {
-  return new URLSearchParams(location.search).get("tag") || location.pathname.split("/").pop();
-}
 
 /** The tool that somebody asked for by the address; XProf opens another one when it does not offer it. */
 const asked = toolOfAddress();
