@@ -60,6 +60,7 @@ class AuditRow(Base):
     actor: Mapped[str] = mapped_column(ByteText, index=True)
     actor_name: Mapped[str] = mapped_column(ByteText)
     action: Mapped[str] = mapped_column(ByteText)
+    verb: Mapped[str] = mapped_column(ByteText)
     resource: Mapped[str] = mapped_column(ByteText, index=True)
     address: Mapped[str] = mapped_column(ByteText)
     details: Mapped[dict[str, Json]] = mapped_column(JSON)
@@ -125,4 +126,5 @@ class SummaryRow(Base):
     host_count: Mapped[int]
     total_bytes: Mapped[int] = mapped_column(BigInteger)
     figures: Mapped[dict[str, Json]] = mapped_column(JSON)
+    details: Mapped[dict[str, Json]] = mapped_column(JSON)
     looked: Mapped[datetime] = mapped_column(UtcTime)

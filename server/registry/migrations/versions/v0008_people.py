@@ -100,6 +100,7 @@ def _add_said_and_done() -> None:
         sa.Column("actor", _text, nullable=False),
         sa.Column("actor_name", _text, nullable=False),
         sa.Column("action", _text, nullable=False),
+        sa.Column("verb", _text, nullable=False),
         sa.Column("resource", _text, nullable=False),
         sa.Column("address", _text, nullable=False),
         sa.Column("details", sa.JSON(), nullable=False),
@@ -112,6 +113,7 @@ def _add_said_and_done() -> None:
     op.create_index("ix_audit_events_moment_key", "audit_events", ["moment", "key"])
     op.create_index("ix_audit_events_actor", "audit_events", ["actor"])
     op.create_index("ix_audit_events_resource", "audit_events", ["resource"])
+    _refuse_changes_of_events()
     op.create_table(
         "comments",
         sa.Column("key", sa.Integer(), autoincrement=True, nullable=False),
@@ -139,6 +141,25 @@ def _add_said_and_done() -> None:
     )
 
 
+def _refuse_changes_of_events() -> None:
+    """Lets no statement change what the audit log says; deleting by age stays possible."""
+    refusal = "audit events are never changed"
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute(
+            "CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events "
+            f"BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
+        )
+        return
+    op.execute(
+        "CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{refusal}'; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events "
+        "FOR EACH ROW EXECUTE FUNCTION refuse_audit_change()"
+    )
+
+
 def _add_keeping() -> None:
     op.create_table(
         "run_groups",
@@ -162,6 +183,7 @@ def _add_keeping() -> None:
         sa.Column("host_count", sa.Integer(), nullable=False),
         sa.Column("total_bytes", sa.BigInteger(), nullable=False),
         sa.Column("figures", sa.JSON(), nullable=False),
+        sa.Column("details", sa.JSON(), nullable=False),
         sa.Column("looked", _moment, nullable=False),
         sa.ForeignKeyConstraint(
             ["session_key"],
@@ -177,6 +199,8 @@ def downgrade() -> None:
     """Drops them."""
     for table in ("summaries", "run_groups", "comments", "audit_events", "rules"):
         op.drop_table(table)
+    if op.get_bind().dialect.name == "postgresql":
+        op.execute("DROP FUNCTION refuse_audit_change()")
     op.drop_table("browser_sessions")
     op.drop_table("members")
     for column in ("is_redacted", "most_opens", "password_hash", "access"):
