@@ -10,6 +10,8 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from server.ui import words
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -43,10 +45,18 @@ def render_page(template: str, frame: Frame, **values: object) -> str:
 
 @cache
 def _templates() -> Environment:
-    return Environment(
+    templates = Environment(
         loader=PackageLoader("server.ui", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.filters.update(
+        moment=words.moment,
+        machine_moment=words.machine_moment,
+        size=words.size,
+        duration=words.duration,
+        number=words.number,
+    )
+    return templates

@@ -135,10 +135,14 @@ def test_own_files_ask_no_other_host() -> None:
 def test_vendored_files_are_what_their_readme_names() -> None:
     vendor = OWN_FILES / "vendor"
     named = dict(
-        re.findall(r"\| `([\w.-]+\.js)` .* `([0-9a-f]{64})` \|", (vendor / "README.md").read_text())
+        re.findall(
+            r"\| `([\w.-]+\.(?:js|svg))` .* `([0-9a-f]{64})` \|", (vendor / "README.md").read_text()
+        )
     )
     files = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in vendor.glob("*.js")
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in vendor.iterdir()
+        if path.suffix in {".js", ".svg"}
     }
     assert named == files
 

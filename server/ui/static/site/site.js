@@ -1,2 +1,8 @@
 // What the pages of people who have signed in run: everything on them works without it, too.
-import "../theme.js";
+import "./copying.js";
+import "./keys.js";
+import "./menus.js";
+import "./moments.js";
+import "./themes.js";
+
+document.documentElement.dataset.scripts = "";
