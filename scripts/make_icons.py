@@ -15,8 +15,8 @@ from pathlib import Path
 SPRITE = Path(__file__).parents[1] / "server" / "ui" / "static" / "vendor" / "lucide.svg"
 NAMES = """
 activity archive bookmark boxes arrow-down arrow-left arrow-right arrow-up arrow-up-down ban calendar
-check chevron-down chevron-left chevron-right chevrons-up-down circle circle-alert circle-check circle-
-dashed circle-dot circle-help circle-x clipboard clock columns-2 copy cpu crown database download
+check chevron-down chevron-left chevron-right chevrons-up-down circle circle-alert circle-check
+circle-dashed circle-dot circle-help circle-x clipboard clock columns-2 copy cpu crown database download
 ellipsis external-link eye eye-off file file-archive file-text files filter flag folder gauge git-compare
 git-merge globe hard-drive hash history hourglass info key-round layers link list list-filter loader lock
 log-in log-out menu message-square message-square-plus monitor moon network panel-top pencil pin pin-off
