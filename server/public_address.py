@@ -11,6 +11,7 @@ from urllib.parse import quote
 from fastapi import Depends, Request
 
 from server.services import get_services
+from server.ui.shell import PROFILE_PATH
 
 
 def page_base(request: Request) -> str:
@@ -27,5 +28,10 @@ PageBase = Annotated[str, Depends(page_base)]
 
 
 def dashboard_uri(base: str, run: str, session: str) -> str:
-    """Address of the page that opens a session for people who are signed in."""
+    """Address of a session's XProf for people who are signed in."""
+    return f"{session_uri(base, run, session)}{PROFILE_PATH}"
+
+
+def session_uri(base: str, run: str, session: str) -> str:
+    """Address of the page about a session for people who are signed in."""
     return f"{base}/runs/{quote(run, safe='')}/sessions/{quote(session, safe='')}"

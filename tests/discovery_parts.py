@@ -67,6 +67,9 @@ class CountingStore:
     ) -> None:
         raise AssertionError("discovery reads no file")
 
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        raise AssertionError("discovery reads no file")
+
     def _entries(self, base: str, pages: bool = True) -> list[str]:
         """Names directly below a folder; one call for each thousand of them."""
         with self._lock:

@@ -101,3 +101,15 @@ class Storage(Protocol):
         Raises:
             LoaderError: SOURCE_CHANGED when this generation is gone, and those of `list_files`.
         """
+
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        """Some bytes of exactly this generation of the file, as it is stored.
+
+        Args:
+            file: as listed.
+            start: the first byte's place, below the file's size.
+            length: how many, at most to the file's end.
+
+        Raises:
+            LoaderError: as `download`.
+        """

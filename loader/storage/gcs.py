@@ -177,6 +177,16 @@ class GcsStorage:
         if file.size > RANGE_BYTES:
             fetch.verify(destination)
 
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        """Some bytes of exactly this generation, by one request; see `Storage.read_part`.
+
+        Raises:
+            LoaderError: as `download`.
+        """
+        deadline = _Deadline.after(self._deadline_seconds)
+        fetch = _Fetch(self._client, parse_gcs(file.location), file, deadline, ignore)
+        return fetch.part(start, length)
+
 
 @dataclass(frozen=True)
 class _Deadline:
@@ -246,6 +256,20 @@ class _Fetch:
         for task in tasks:
             if not task.cancelled():
                 task.result()
+
+    def part(self, start: int, length: int) -> bytes:
+        """Fetches some bytes by one request."""
+        with translated(self._address.bucket, self._file.name):
+            block: bytes = self._blob().download_as_bytes(
+                raw_download=True,
+                start=start,
+                end=start + length - 1,
+                checksum=None,
+                **self._limits(),
+            )
+        if len(block) != length:
+            raise changed(self._file.name)
+        return block
 
     def verify(self, path: Path) -> None:
         """Compares the written file with the store's CRC32C, where the store gave one."""

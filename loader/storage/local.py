@@ -81,10 +81,7 @@ class LocalStorage:
                 PERMISSION_DENIED or STORAGE_UNAVAILABLE.
             OSError: when `destination` can't be written.
         """
-        with _reading(file.location, copied=file.name):
-            # NONBLOCK: opening a FIFO that took the file's place must not wait for a writer.
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-            source = os.open(file.location, flags)
+        source = _open(file)
         try:
             _require_same(file, source)
             with open_destination(destination, file.size) as target:
@@ -92,6 +89,40 @@ class LocalStorage:
             _require_same(file, source)
         finally:
             os.close(source)
+
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        """Some bytes of exactly this generation; see `Storage.read_part`.
+
+        Raises:
+            LoaderError: as `download`.
+        """
+        source = _open(file)
+        try:
+            with _reading(file.location, copied=file.name):
+                block = _read_at(source, start, length)
+            _require_same(file, source)
+        finally:
+            os.close(source)
+        if len(block) != length:
+            raise _changed(file.name)
+        return block
+
+
+def _open(file: StoredFile) -> int:
+    """A descriptor of what lies at the file's place, which may be another generation by now."""
+    with _reading(file.location, copied=file.name):
+        # NONBLOCK: opening a FIFO that took the file's place must not wait for a writer.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        return os.open(file.location, flags)
+
+
+def _read_at(source: int, start: int, length: int) -> bytes:
+    """The bytes from there, fewer where the file ends before."""
+    parts: list[bytes] = []
+    while length and (block := os.pread(source, length, start)):
+        parts.append(block)
+        start, length = start + len(block), length - len(block)
+    return b"".join(parts)
 
 
 def _entries(location: str) -> Iterator[os.DirEntry[str]]:

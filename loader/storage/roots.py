@@ -77,12 +77,26 @@ class RootedStorage:
             LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
         """
         storage = self._storage_for(file.location)
-        if not is_gcs(file.location):
-            # The resolved path has no links left, and the last place is opened without following one;
-            # what a swapped directory would lead to has another inode, hence another generation.
-            file = replace(file, location=os.path.realpath(file.location))
-            self._require_covered(file.location)
-        storage.download(file, destination, wrote)
+        storage.download(self._resolved(file), destination, wrote)
+
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        """As `Storage.read_part`, after checking again where the file is now.
+
+        Raises:
+            LoaderError: PERMISSION_DENIED outside the roots, and the errors of the storage.
+        """
+        storage = self._storage_for(file.location)
+        return storage.read_part(self._resolved(file), start, length)
+
+    def _resolved(self, file: StoredFile) -> StoredFile:
+        """The file by the place where it is now, which must lie under a root."""
+        if is_gcs(file.location):
+            return file
+        # The resolved path has no links left, and the last place is opened without following one;
+        # what a swapped directory would lead to has another inode, hence another generation.
+        file = replace(file, location=os.path.realpath(file.location))
+        self._require_covered(file.location)
+        return file
 
     def _storage_for(self, location: str) -> Storage:
         """The storage of a location that lies under a root."""

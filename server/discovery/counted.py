@@ -42,3 +42,7 @@ class CountedStorage:
     ) -> None:
         """See `Storage.download`."""
         self._storage.download(file, destination, wrote)
+
+    def read_part(self, file: StoredFile, start: int, length: int) -> bytes:
+        """See `Storage.read_part`."""
+        return self._storage.read_part(file, start, length)

@@ -60,7 +60,7 @@ class Session(ServerSet):
     attempt: Annotated[int, Field(ge=1)] | None = None
     """Number of the run's attempt that it belongs to; chosen when it is attached, else the running one."""
     dashboard_uri: str = ""
-    """Server-set: the page that opens it, for people who are signed in."""
+    """Server-set: opens it in XProf, for people who are signed in."""
     merged_from: list[str] | None = None
     """Server-set: resource names of the sessions that this one was made of; each may be gone by now."""
     storage_folder_uris: list[str] | None = None
