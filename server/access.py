@@ -17,6 +17,8 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.identity import LOCAL_ADMIN, Principal, as_job, identify, identify_token, is_basic
 from auth.policy import Action, may
+from server.audit.requests import may_be_change, write_change
+from server.audit_notes import note_actor
 from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
 from server.errors import ApiError
 from server.job_path import token_of_path
@@ -115,6 +117,7 @@ def require(action: Action) -> Callable[[Request], Coroutine[Any, Any, Principal
         known = principal if isinstance(principal, Principal) else None
         if known is None or not may(known, action, _resource(request)):
             raise ApiError(FORBIDDEN, f"This needs the permission {action.value}.")
+        note_actor(request, known, action.value)
         return known
 
     return check
@@ -125,6 +128,8 @@ class ApiRoute(APIRoute):
 
     streams_body: ClassVar[bool] = False
     """Whether the endpoint reads the body itself, and limits it."""
+    is_audited: ClassVar[bool] = True
+    """Whether what it changes is written down in the audit log."""
 
     def get_route_handler(self) -> Handler:
         """The handler, guarded."""
@@ -138,6 +143,9 @@ class ApiRoute(APIRoute):
                 await request.body()
             response = await inner(request)
             response.headers.setdefault("Cache-Control", "no-store")
+            # A part of an upload (308) changes nothing that anybody sees.
+            if self.is_audited and may_be_change(request) and response.status_code < 300:
+                await run_in_threadpool(write_change, request, services, _resource(request))
             return response
 
         return handle

@@ -21,6 +21,7 @@ from loader.redis_results import RedisGuard, RedisResults, connect
 from loader.results import DirectoryResults, ResultStore
 from loader.storage.roots import open_storage
 from server import pages
+from server.audit.log import AuditLog
 from server.content_host import ContentHost
 from server.deferred import Deferred
 from server.discovery.service import build_discovery
@@ -43,7 +44,9 @@ from server.routes import (
     assets as asset_routes,
 )
 from server.routes import (
+    audit_events,
     callers,
+    comments,
     device_codes,
     device_page,
     discovery,
@@ -58,6 +61,7 @@ from server.routes import (
     operations,
     run_pages,
     runs,
+    session_files,
     session_health,
     session_merges,
     session_prewarm,
@@ -127,6 +131,7 @@ def build_services(settings: Settings) -> Services:
         settings=settings,
         engine_version=version,
         database=database,
+        audit=AuditLog(database),
         storage=storage,
         listings=RecentListings(),
         results=results,
@@ -190,8 +195,11 @@ def create_app(settings: Settings) -> FastAPI:
         session_health.router,
         session_merges.router,
         session_prewarm.router,
+        comments.router,
+        session_files.router,
         links.router,
         tokens.router,
+        audit_events.router,
         operations.router,
         uploads.router,
         discovery.router,
@@ -208,6 +216,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(link_entry.router)
     app.include_router(sign_in.router)
     app.include_router(device_page.router)
+    app.include_router(session_files.page_routes)
     app.include_router(run_pages.router)
     for router in (xprof_progress.routes, xprof.routes):
         app.include_router(xprof.at_all_places(router))

@@ -11,6 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from server.commands import (
+    audit,
     discovery,
     links,
     operations,
@@ -40,6 +41,7 @@ app.add_typer(runs.app, name="runs", rich_help_panel=_HUB)
 app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
 app.add_typer(links.app, name="links", rich_help_panel=_HUB)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
+app.add_typer(audit.app, name="audit", rich_help_panel=_HUB)
 app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
 app.command("upload", epilog=upload.EXAMPLES, rich_help_panel=_HUB)(upload.upload)

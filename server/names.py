@@ -23,6 +23,11 @@ def session_name(run: str, session: str) -> str:
     return f"{run_name(run)}/profilerSessions/{session}"
 
 
+def comment_name(run: str, session: str, comment: str) -> str:
+    """Resource name of a comment (not percent-encoded)."""
+    return f"{session_name(run, session)}/comments/{comment}"
+
+
 def link_name(link: str) -> str:
     """Resource name of a share link."""
     return f"shareLinks/{link}"
@@ -36,6 +41,11 @@ def token_name(token: str) -> str:
 def operation_name(operation: str) -> str:
     """Resource name of an operation."""
     return f"operations/{operation}"
+
+
+def audit_event_name(event: str) -> str:
+    """Resource name of an event of the audit log."""
+    return f"auditEvents/{event}"
 
 
 def check_id(text: str) -> str:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from loader.progress import ProgressBoard
 from loader.results import ResultStore
 from loader.storage.base import Storage
+from server.audit.log import AuditLog
 from server.deferred import Deferred
 from server.discovery.service import Discovery
 from server.metrics import Metrics
@@ -45,6 +46,7 @@ class Services:
     settings: Settings
     engine_version: str
     database: Database
+    audit: AuditLog
     storage: Storage
     listings: RecentListings
     results: ResultStore

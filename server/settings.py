@@ -122,6 +122,8 @@ class Settings(BaseSettings):
     """Days until a new share link expires, unless its maker says otherwise."""
     sign_in_hours: float = Field(default=168.0, gt=0, le=8760)
     """Hours until somebody who has signed in with a token in a browser has to do so again."""
+    audit_days: float = Field(default=365.0, gt=0)
+    """Days that events of the audit log are kept; `xprof-hub prune` removes older ones."""
     result_ttl_seconds: int = Field(default=7 * 24 * 3600, gt=0)
     error_ttl_seconds: int = Field(default=30, gt=0)
     """How long a failure that lies in the profile itself is remembered."""

@@ -11,11 +11,14 @@ from typing import Any, TypeAlias
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action, collections_of, may
 from server.access import refuse_foreign_site
+from server.audit.requests import may_be_change, write_change
+from server.audit_notes import note_actor, noted_actor
 from server.names import run_name, session_name
-from server.services import Services, ServicesDependency
+from server.services import Services, ServicesDependency, get_services
 from server.signed_in import Person, require_person
 from server.ui.site import Frame, render_page
 from server.xprof_pages import html_response
@@ -24,7 +27,10 @@ Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route of a page: what a page of another site asks to be changed is refused before anything else."""
+    """A route of a page: what a page of another site asks to be changed is refused before anything else.
+
+    What it changes is written down in the audit log; a form that was refused answers a status above 399.
+    """
 
     def get_route_handler(self) -> Handler:
         """The handler, guarded."""
@@ -32,7 +38,10 @@ class PageRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             refuse_foreign_site(request)
-            return await inner(request)
+            response = await inner(request)
+            if may_be_change(request) and response.status_code < 400:
+                await run_in_threadpool(_write_change, request)
+            return response
 
         return handle
 
@@ -49,7 +58,9 @@ def person_who(action: Action) -> Callable[[Request, Services], Person]:
     """
 
     def find(request: Request, services: ServicesDependency) -> Person:
-        return require_person(request, services, action, _resource(request, action))
+        person = require_person(request, services, action, _resource(request, action))
+        note_actor(request, person.principal, action.value)
+        return person
 
     return find
 
@@ -76,6 +87,13 @@ def page_response(
     """A page made from a template of `server/ui/templates/site/`."""
     text = render_page(template, frame_of(services, person), **values)
     return html_response(services.policies, text, "site", status)
+
+
+def _write_change(request: Request) -> None:
+    actor = noted_actor(request)
+    if actor is not None:
+        resource = _resource(request, Action(actor.action))
+        write_change(request, get_services(request), resource)
 
 
 def _resource(request: Request, action: Action) -> str:

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
+from server.client.audit import Audit
 from server.client.device_codes import DeviceCodes
 from server.client.discovery import Discovery
 from server.client.links import Links
@@ -36,6 +37,7 @@ class HubClient:
         sessions: their sessions.
         links: share links.
         tokens: API tokens.
+        audit: the audit log.
         device_codes: signing in without a token at hand.
         operations: what became of changes through the managed API.
         uploads: hosts' profiles on their way to the hub.
@@ -54,6 +56,7 @@ class HubClient:
         self.sessions = Sessions(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)
+        self.audit = Audit(self.transport)
         self.device_codes = DeviceCodes(self.transport)
         self.operations = Operations(self.transport)
         self.uploads = Uploads(self.transport)

@@ -8,6 +8,7 @@ RUNS = "/machineLearningRuns"
 LINKS = "/shareLinks"
 TOKENS = "/apiTokens"
 OPERATIONS = "/operations"
+AUDIT_EVENTS = "/auditEvents"
 
 
 def run_path(run: str) -> str:

@@ -16,7 +16,7 @@ from server.filters.tree import parse
 from server.registry.conditions import Condition
 from server.registry.records import RunState, SessionKind, SessionState
 
-__all__ = ["RUN_FIELDS", "SESSION_FIELDS", "Field", "Fields", "Kind", "read_filter"]
+__all__ = ["AUDIT_FIELDS", "RUN_FIELDS", "SESSION_FIELDS", "Field", "Fields", "Kind", "read_filter"]
 
 _COMMON: Fields = MappingProxyType(
     {
@@ -56,6 +56,22 @@ SESSION_FIELDS: Fields = MappingProxyType(
     }
 )
 """What a filter of sessions may name."""
+
+
+AUDIT_FIELDS: Fields = MappingProxyType(
+    {
+        "name": Field(Kind.ID, "id"),
+        "createTime": Field(Kind.MOMENT, "moment"),
+        "actor": Field(Kind.TEXT, "actor"),
+        "actorName": Field(Kind.TEXT, "actor_name"),
+        "action": Field(Kind.TEXT, "action"),
+        "verb": Field(Kind.TEXT, "verb"),
+        "resource": Field(Kind.TEXT, "resource"),
+        "address": Field(Kind.TEXT, "address"),
+        "details": Field(Kind.JSON, "details"),
+    }
+)
+"""What a filter of the audit log may name."""
 
 
 def read_filter(text: str, fields: Fields, parameter: str = "filter") -> Condition | None:

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from auth.identity import Principal
 from auth.policy import Action, may
 from server.access import ApiRoute, Handler
+from server.audit_notes import note_actor
 from server.error_table import FORBIDDEN
 from server.errors import ApiError, as_api_error
 from server.managed.errors import error_answer
@@ -71,9 +72,11 @@ def allow(*actions: Action) -> Callable[[Request], Principal]:
         known = principal if isinstance(principal, Principal) else None
         run = request.path_params.get("run")
         resource = run_name(run) if run else _COLLECTION
-        if known is None or not any(may(known, action, resource) for action in actions):
+        allowed = next((action for action in actions if may(known, action, resource)), None)
+        if known is None or allowed is None:
             wanted = " or ".join(action.value for action in actions)
             raise ApiError(FORBIDDEN, f"This needs the permission {wanted}.")
+        note_actor(request, known, allowed.value)
         return known
 
     return check

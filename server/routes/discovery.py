@@ -9,15 +9,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
+from server.audit_notes import note_audited, note_unchanged
 from server.discovery.importing import ImportedRun, ImportPage
 from server.errors import invalid_field
 from server.names import run_name
 from server.registry import runs
+from server.registry.records import Json
 from server.schemas import ResourceId
 from server.schemas.discovery import ImportAnswer, NewImport, ScanAnswer
 from server.schemas.discovery import ImportedRun as ImportedRunResource
@@ -31,6 +33,7 @@ _FEWEST_ENTRIES = 2
 
 @router.post(":import")
 def import_runs(
+    request: Request,
     services: ServicesDependency,
     principal: Annotated[Principal, Depends(require(Action.RUNS_WRITE))],
     body: NewImport,
@@ -48,11 +51,16 @@ def import_runs(
         is_dry=body.validate_only,
         now=datetime.now(UTC),
     )
+    if body.validate_only:
+        note_unchanged(request)
+    made: list[Json] = [run_name(run.run) for run in page.runs if run.new_sessions]
+    note_audited(request, "machineLearningRuns", storageUri=body.storage_uri, runs=made)
     return _to_resource(page)
 
 
 @router.post("/{run}:scan")
 def scan_run(
+    request: Request,
     services: ServicesDependency,
     _principal: Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))],
     run: ResourceId,
@@ -65,6 +73,7 @@ def scan_run(
             "storageRoot",
             "It is not known where this run writes. Set its storageRoot, or attach sessions yourself.",
         )
+    note_audited(request, run_name(run), newSessions=found.new)
     return ScanAnswer(new_sessions=found.new, open_sessions=found.still_open)
 
 

@@ -23,6 +23,7 @@ from starlette.types import Scope
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import ApiRoute, Handler, api_router, require
+from server.audit_notes import note_audited, note_unchanged
 from server.errors import ApiError
 from server.ingest.registration import Registration, changes_of, read_registration
 from server.names import run_name, to_snake
@@ -85,6 +86,9 @@ class TolerantRoute(ApiRoute):
 class ReportRoute(ApiRoute):
     """A route for reports of a job's state only; all other changes of a run go by."""
 
+    # They come every few seconds, and the run itself says how its attempts ended.
+    is_audited = False
+
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """As any route, if the query is that of a report."""
         match, child = super().matches(scope)
@@ -135,6 +139,7 @@ async def register_run(
     """
     body = _object(await request.body())
     if body is None:
+        note_unchanged(request)
         return Registered(warnings=["The body is not a JSON object, so nothing was stored."])
     query = {to_snake(key): value for key, value in request.query_params.items()}
     mask = query.get("update_mask", "")
@@ -143,6 +148,8 @@ async def register_run(
     asked = fingerprint_of("registrations", body, mask)
     repeat = RepeatableRequest(principal.name, request_id, asked) if request_id else None
     attempt = await run_in_threadpool(_register, services, registration, principal, repeat)
+    name = run_name(registration.run_id)
+    note_audited(request, name, verb="register", attempt=attempt.number)
     response.set_cookie(
         ATTEMPT_COOKIE,
         f"{registration.run_id}.{attempt.number}".encode().hex(),
@@ -152,7 +159,7 @@ async def register_run(
     )
     cluster = registration.others.get("clusterId")
     return Registered(
-        name=run_name(registration.run_id),
+        name=name,
         cluster_id=cluster if isinstance(cluster, str) else "",
         attempt=attempt.number,
         warnings=list(registration.warnings),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Depends, Query
 
 from server.aip import next_page_token, page_request
+from server.audit_notes import note_unchanged
 from server.managed.access import (
     Parameters,
     PlaceDependency,
@@ -26,6 +27,8 @@ from server.schemas import ResourceId
 from server.services import Services, ServicesDependency
 
 router = managed_router("/operations")
+
+_CHANGES_NOTHING = [Depends(note_unchanged)]
 
 
 class ListParameters(Parameters):
@@ -70,7 +73,7 @@ def get(
     return _found(services, place, operation, base)
 
 
-@router.post("/{operation}:wait", response_model=None)
+@router.post("/{operation}:wait", response_model=None, dependencies=_CHANGES_NOTHING)
 def wait(
     services: ServicesDependency,
     _principal: RunReader,
@@ -82,7 +85,7 @@ def wait(
     return _found(services, place, operation, base)
 
 
-@router.post("/{operation}:cancel", response_model=None)
+@router.post("/{operation}:cancel", response_model=None, dependencies=_CHANGES_NOTHING)
 def cancel(
     services: ServicesDependency,
     _principal: RunRegistrar,

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import uuid4
 
-from fastapi import Depends, Header, Query, Response
+from fastapi import Depends, Header, Query, Request, Response
 
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
 from server.aip import SORTABLE, expected_etag, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.errors import invalid_field
 from server.filters import RUN_FIELDS as RUN_FILTER
 from server.filters import read_filter
@@ -64,6 +65,7 @@ class DeleteParameters(ApiModel):
 
 @router.post("", response_model_exclude_none=True)
 def create_run(
+    request: Request,
     services: ServicesDependency,
     principal: Registrar,
     parameters: Annotated[CreateParameters, Query()],
@@ -78,6 +80,7 @@ def create_run(
         return _create(services, wanted or str(uuid4()), body, principal, repeat)
 
     made = make_once(database, repeat, make, lambda run: runs.get_run(database, run))
+    note_audited(request, run_name(made.id))
     return run_resources(database, [made])[0]
 
 
@@ -115,6 +118,7 @@ def get_run(
 
 @router.patch("/{run}", response_model_exclude_none=True)
 def update_run(
+    request: Request,
     services: ServicesDependency,
     principal: Writer,
     run: ResourceId,
@@ -150,6 +154,7 @@ def update_run(
         if not (parameters.allow_missing and is_missing and etag is None):
             raise
         changed = _create_or(change, services, run, body, principal)
+        note_audited(request, run_name(run), verb="create")
     return run_resources(database, [changed])[0]
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Query
+from fastapi import Depends, Query, Request
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
@@ -20,6 +20,7 @@ from auth.policy import Action
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from server.access import api_router, require
+from server.audit_notes import note_audited, note_unchanged
 from server.captures import (
     Capture,
     MergeOffer,
@@ -87,6 +88,7 @@ async def list_merge_offers(
 
 @router.post("/profilerSessions:merge", response_model_exclude_none=True)
 async def merge_sessions(
+    request: Request,
     services: ServicesDependency,
     principal: Annotated[Principal, Depends(require(Action.SESSIONS_WRITE))],
     run: ResourceId,
@@ -107,8 +109,10 @@ async def merge_sessions(
         except RegistryError as error:
             made = await run_in_threadpool(made_meanwhile, services.database, repeat, error)
         else:
+            note_audited(request, session_name(run, created.id), sessions=[*body.sessions])
             return with_hosts(created, files, base)
     record = await run_in_threadpool(sessions.get_session, services.database, run, made)
+    note_unchanged(request)
     return with_hosts(record, await ToolAnswers(services).list_session(record.locations), base)
 
 

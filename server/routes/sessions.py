@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import anyio.from_thread
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Principal
@@ -20,6 +20,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
 from server.access import api_router, require
 from server.aip import SORTABLE, expected_etag, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.discovery.finding import can_be_told
 from server.error_table import INVALID
 from server.errors import ApiError, invalid_field
@@ -70,6 +71,7 @@ class AttachParameters(RepeatableParameters):
 
 @router.post("", response_model_exclude_none=True)
 def attach_session(
+    request: Request,
     services: ServicesDependency,
     principal: Registrar,
     run: ResourceId,
@@ -100,7 +102,9 @@ def attach_session(
         except LoaderError as error:
             return with_problem(record, error, base)
 
-    return make_once(services.database, repeat, make, find)
+    made = make_once(services.database, repeat, make, find)
+    note_audited(request, made.name)
+    return made
 
 
 @router.get("", response_model_exclude_none=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query, Request, Response
 
 from auth import identity
 from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.lifetimes import expiry, state_at
 from server.names import token_name
 from server.registry.records import revocable_etag
@@ -36,6 +37,7 @@ _CONTEXT = ("tokens",)
 
 @router.post("")
 def create_token(
+    request: Request,
     services: ServicesDependency,
     principal: Manager,
     parameters: Annotated[RepeatableParameters, Query()],
@@ -59,7 +61,9 @@ def create_token(
     def refuse(token: str) -> CreatedToken:
         raise told_once("token", token_name(token))
 
-    return make_once(services.database, repeat, make, refuse)
+    made = make_once(services.database, repeat, make, refuse)
+    note_audited(request, made.name, displayName=made.display_name, role=made.role.value)
+    return made
 
 
 @router.get("")

@@ -16,6 +16,7 @@ from auth.identity import Principal
 from auth.policy import Action, may
 from loader.storage.base import XPLANE_SUFFIX
 from server.access import StreamedRoute, api_router, require
+from server.audit_notes import note_audited
 from server.error_table import FORBIDDEN, PRECONDITION
 from server.errors import ApiError, invalid_field
 from server.names import check_id, session_name
@@ -79,12 +80,14 @@ async def upload_host(
     wanted = Action.SESSIONS_WRITE
     if asked.replaces is not None and not may(principal, wanted, session_name(run, session)):
         raise ApiError(FORBIDDEN, f"To replace a file needs the permission {wanted.value}.")
+    note_audited(request, session_name(run, session), verb="upload", host=target.host)
     result = await uploads.take(target, asked, request.stream())
     return _partial(result) if isinstance(result, Partial) else _whole(target, result)
 
 
 @router.delete("/{session}/hosts/{host}")
 async def remove_host(
+    request: Request,
     services: ServicesDependency,
     _principal: Writer,
     run: ResourceId,
@@ -94,7 +97,9 @@ async def remove_host(
 ) -> EmptyAnswer:
     """Removes the profile of a host that was uploaded. The session stays, with the hosts that are left."""
     uploads = _require_uploads(services)
-    await uploads.remove(run, session, _host_name(host), read_etag(if_match))
+    name = _host_name(host)
+    note_audited(request, session_name(run, session), verb="remove", host=name)
+    await uploads.remove(run, session, name, read_etag(if_match))
     return EmptyAnswer()
 
 
