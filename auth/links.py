@@ -1,7 +1,8 @@
 """Share links: a secret address that opens one session or all of one run, until it expires or is revoked.
 
-Whoever holds the token may look; nothing else is asked. So the token is shown once, when the link is made,
-and only its digest is kept. Resolving does the same work for every token, known or not.
+Whoever holds the token may look, unless the link asks for more (`ShareLink.access`, a password). So the token
+is shown once, when the link is made, and only its digest is kept. Resolving does the same work for every
+token, known or not; who signs in and who knows a password is found out elsewhere.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +19,7 @@ from auth.tokens import hash_token, new_link_token, same_digest
 
 if TYPE_CHECKING:
     from auth.ports import LinkStore
+    from auth.sharing_rules import Breach, SharingRules
 
 LONGEST_LIFETIME = timedelta(days=3660)
 """Ten years; whoever wants more wants a link that never expires."""
@@ -111,10 +113,32 @@ class ShareLink:
 
 
 @dataclass(frozen=True)
-class Active:
-    """The token opens this link."""
+class FoundLink:
+    """A link as it is stored, with what is allowed now.
+
+    Attributes:
+        link: the link.
+        digest: of its token.
+        rules: what links may be at this moment.
+    """
 
     link: ShareLink
+    digest: str
+    rules: SharingRules
+
+
+@dataclass(frozen=True)
+class Active:
+    """The token opens this link, until the earlier of its own end and the last one that is allowed."""
+
+    link: ShareLink
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """The token belongs to a link that is not allowed any more."""
+
+    breach: Breach
 
 
 @dataclass(frozen=True)
@@ -132,7 +156,7 @@ class Unknown:
     """No link has this token."""
 
 
-LinkOutcome: TypeAlias = Active | Expired | Revoked | Unknown
+LinkOutcome: TypeAlias = Active | Expired | Revoked | Forbidden | Unknown
 
 
 def create_link(
@@ -194,19 +218,21 @@ def resolve(store: LinkStore, token: str, now: datetime) -> LinkOutcome:
     digest = hash_token(token)
     found = store.find_link(digest)
     # The store's own comparison decides nothing: a collation that folds case would let a wrong digest in.
-    if not same_digest(found[1] if found else _NO_DIGEST, digest) or found is None:
+    if not same_digest(found.digest if found else _NO_DIGEST, digest) or found is None:
         return Unknown()
-    link = found[0]
+    link, rules = found.link, found.rules
     if link.revoked is not None:
         return Revoked()
-    if link.expires is not None and now >= link.expires:
+    ends = rules.end_of(link.created, link.expires)
+    if ends is not None and now >= ends:
         return Expired()
-    return Active(link)
+    breach = rules.breach_by(link)
+    return Active(replace(link, expires=ends)) if breach is None else Forbidden(breach)
 
 
-def count_open(store: LinkStore, link: ShareLink, now: datetime) -> None:
-    """Counts one opening of the link."""
-    store.count_open(link.id, now)
+def count_open(store: LinkStore, link: ShareLink, now: datetime) -> bool:
+    """Counts one opening of the link; False, and not counted, when it was opened as often as it may be."""
+    return store.count_open(link.id, now)
 
 
 def parse_lifetime(text: str) -> timedelta | None:

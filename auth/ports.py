@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from auth.identity import ApiToken
-from auth.links import ShareLink
+from auth.links import FoundLink, ShareLink
 
 
 class LinkStore(Protocol):
@@ -19,11 +19,14 @@ class LinkStore(Protocol):
             LookupError: the session or run that it opens does not exist.
         """
 
-    def find_link(self, digest: str) -> tuple[ShareLink, str] | None:
-        """The link stored under this digest together with the stored digest, expired and revoked ones too."""
+    def find_link(self, digest: str) -> FoundLink | None:
+        """The link stored under this digest, expired and revoked ones too, with the rules of this moment."""
 
-    def count_open(self, link_id: str, now: datetime) -> None:
-        """Adds one to the link's opens; simultaneous calls all count."""
+    def count_open(self, link_id: str, now: datetime) -> bool:
+        """Adds one to the link's opens, unless there are as many as there may be; whether it did.
+
+        Of simultaneous calls as many count as are allowed.
+        """
 
 
 class TokenStore(Protocol):

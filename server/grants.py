@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from fastapi import Request
 
-from auth.links import Active, Expired, Revoked, SessionTarget, ShareLink, resolve
+from auth.links import Active, Expired, Forbidden, Revoked, SessionTarget, ShareLink, resolve
 from server.names import is_id
 from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
@@ -26,6 +26,10 @@ class LinkEnd(StrEnum):
     UNKNOWN = "unknown"
     EXPIRED = "expired"
     REVOKED = "revoked"
+    FORBIDDEN = "forbidden"
+    """Links of its kind are not allowed any more."""
+    USED_UP = "used up"
+    """It was opened as often as it may be."""
 
 
 class LinkEndedError(Exception):
@@ -111,6 +115,8 @@ def active_link(services: Services, token: str) -> ShareLink:
         raise LinkEndedError(LinkEnd.EXPIRED)
     if isinstance(outcome, Revoked):
         raise LinkEndedError(LinkEnd.REVOKED)
+    if isinstance(outcome, Forbidden):
+        raise LinkEndedError(LinkEnd.FORBIDDEN)
     if not isinstance(outcome, Active):
         raise LinkEndedError(LinkEnd.UNKNOWN)
     return outcome.link

@@ -1,19 +1,42 @@
-"""Share links in SQL: implements `auth.ports.LinkStore`, and lists and revokes them. No token comes here."""
+"""Share links in SQL: implements `auth.ports.LinkStore`; lists, changes, ends them. No token comes here."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, or_, select, update
 from sqlalchemy.orm import Session
 
-from auth.links import LinkAccess, LinkTarget, RunTarget, SessionTarget, ShareLink
+from auth.links import FoundLink, LinkAccess, LinkTarget, RunTarget, SessionTarget, ShareLink
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import LinkRow, RunRow, SessionRow
 from server.registry.pages import Page, PageRequest, fetch_page
-from server.registry.records import revocable_etag
+from server.registry.people_models import RuleRow
 from server.registry.requests import RepeatableRequest, claim
+from server.registry.rules import SHARING, read_rules
+
+
+@dataclass(frozen=True)
+class LinkChanges:
+    """New values of what can be changed of a link: all of them."""
+
+    note: str
+    expires: datetime | None
+    access: LinkAccess
+    password_hash: str
+    most_opens: int | None
+
+
+def link_etag(link: ShareLink) -> str:
+    """Names this state of a link; being opened does not change it."""
+    moments = [moment and moment.timestamp() for moment in (link.expires, link.revoked)]
+    rest = [link.id, link.note, link.access.value, link.password_hash, link.most_opens]
+    return hashlib.sha256(json.dumps([moments, rest]).encode()).hexdigest()[:16]
 
 
 class SqlLinkStore:
@@ -57,20 +80,30 @@ class SqlLinkStore:
             claim(session, self._request, link.id, link.created)
         return link
 
-    def find_link(self, digest: str) -> tuple[ShareLink, str] | None:
-        """The link stored under this digest together with the stored digest, expired and revoked ones too."""
+    def find_link(self, digest: str) -> FoundLink | None:
+        """The link stored under this digest, expired and revoked ones too, with the rules of this moment."""
+        query = (
+            select(LinkRow, RuleRow.value)
+            .outerjoin(RuleRow, RuleRow.name == SHARING)
+            .where(LinkRow.token_hash == digest)
+        )
         with self._database.reading() as session:
-            row = session.scalar(select(LinkRow).where(LinkRow.token_hash == digest))
-            return (_record(row), row.token_hash) if row else None
+            found = session.execute(query).one_or_none()
+            if found is None:
+                return None
+            return FoundLink(_record(found[0]), found[0].token_hash, read_rules(found[1]))
 
-    def count_open(self, link_id: str, now: datetime) -> None:
-        """Adds one to the link's opens; simultaneous calls all count."""
+    def count_open(self, link_id: str, now: datetime) -> bool:
+        """Adds one to the link's opens, unless there are as many as there may be; whether it did."""
+        may_open = or_(LinkRow.most_opens.is_(None), LinkRow.opens < LinkRow.most_opens)
         with self._database.writing() as session:
-            session.execute(
+            counted = session.scalar(
                 update(LinkRow)
-                .where(LinkRow.id == link_id)
+                .where(LinkRow.id == link_id, may_open)
                 .values(opens=LinkRow.opens + 1, opened=now)
+                .returning(LinkRow.key)
             )
+            return counted is not None
 
     def get_link(self, link_id: str) -> ShareLink:
         """The link of this id.
@@ -82,10 +115,17 @@ class SqlLinkStore:
             return _record(_row(session, link_id))
 
     def list_links(
-        self, request: PageRequest, *, session_uid: str | None = None, run_uid: str | None = None
+        self,
+        request: PageRequest,
+        *,
+        session_uid: str | None = None,
+        run_uid: str | None = None,
+        digest: str | None = None,
     ) -> Page[ShareLink]:
-        """A page of links by their time of creation: of one session, to one whole run, or all."""
+        """A page of links by their time of creation: of a session, to a whole run, of a token, or all."""
         query = select(LinkRow)
+        if digest is not None:
+            query = query.where(LinkRow.token_hash == digest)
         if session_uid is not None:
             query = query.where(LinkRow.session_uid == session_uid)
         if run_uid is not None:
@@ -101,15 +141,47 @@ class SqlLinkStore:
             RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
         """
         with self._database.writing() as session:
-            row = _row(session, link_id, lock=True)
-            if etag is not None and etag != revocable_etag(row.id, row.revoked):
-                raise RegistryError(
-                    RegistryProblem.ETAG_MISMATCH,
-                    f"Share link {link_id!r} was changed since you read it. Read it again.",
-                )
+            row = _locked_row(session, link_id, etag)
             row.revoked = row.revoked or now
             session.flush()
             return _record(row)
+
+    def change_link(
+        self, link_id: str, decide: Callable[[ShareLink], LinkChanges], etag: str | None = None
+    ) -> ShareLink:
+        """Changes a link; what opens it counts from this moment.
+
+        Args:
+            link_id: which.
+            decide: the new values, given the link as it is while nobody else changes it.
+            etag: the state that is to be changed; None for any.
+
+        Raises:
+            RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
+        """
+        with self._database.writing() as session:
+            row = _locked_row(session, link_id, etag)
+            changes = decide(_record(row))
+            row.note, row.expires = changes.note, changes.expires
+            row.access, row.password_hash = changes.access.value, changes.password_hash
+            row.most_opens = changes.most_opens
+            session.flush()
+            return _record(row)
+
+
+def _locked_row(session: Session, link_id: str, etag: str | None) -> LinkRow:
+    """A link that nobody else changes meanwhile, if it is as the etag says.
+
+    Raises:
+        RegistryError: NOT_FOUND, or ETAG_MISMATCH.
+    """
+    row = _row(session, link_id, lock=True)
+    if etag is not None and etag != link_etag(_record(row)):
+        raise RegistryError(
+            RegistryProblem.ETAG_MISMATCH,
+            f"Share link {link_id!r} was changed since you read it. Read it again.",
+        )
+    return row
 
 
 def _row(session: Session, link_id: str, *, lock: bool = False) -> LinkRow:
@@ -127,12 +199,20 @@ def _target_columns(session: Session, target: LinkTarget) -> dict[str, str | int
         LookupError: it does not exist.
     """
     if isinstance(target, RunTarget):
-        key = _locked(session, select(RunRow.key).where(RunRow.uid == target.uid))
+        live = select(RunRow.key).where(RunRow.uid == target.uid, RunRow.deleted.is_(None))
+        key = _locked(session, live)
         return {
             **{"run_key": key, "run_uid": target.uid, "run": target.run},
             **{"session_key": None, "session_uid": "", "session": ""},
         }
-    key = _locked(session, select(SessionRow.key).where(SessionRow.uid == target.uid))
+    key = _locked(
+        session,
+        select(SessionRow.key)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
+        .where(
+            SessionRow.uid == target.uid, SessionRow.deleted.is_(None), RunRow.deleted.is_(None)
+        ),
+    )
     return {
         **{"run_key": None, "run_uid": "", "run": target.run},
         **{"session_key": key, "session_uid": target.uid, "session": target.session},

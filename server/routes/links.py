@@ -17,8 +17,7 @@ from server.lifetimes import expiry, state_at
 from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
 from server.names import link_name, run_name, session_name
 from server.registry.errors import RegistryError, run_not_found, session_not_found
-from server.registry.links import SqlLinkStore
-from server.registry.records import revocable_etag
+from server.registry.links import SqlLinkStore, link_etag
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
 from server.repeated import RepeatableParameters, make_once, repeatable, told_once
@@ -141,7 +140,7 @@ def to_resource(link: links.ShareLink, now: datetime) -> ShareLink:
     return ShareLink(
         name=link_name(link.id),
         uid=link.id,
-        etag=revocable_etag(link.id, link.revoked),
+        etag=link_etag(link),
         session=session,
         run=run,
         state=state_at(now, link.expires, link.revoked),
