@@ -46,6 +46,8 @@ _REGISTRY_ANSWERS: Mapping[RegistryProblem, ErrorAnswer] = MappingProxyType(
         RegistryProblem.ETAG_MISMATCH: CONFLICT,
         RegistryProblem.TOO_COSTLY: INVALID,
         RegistryProblem.NOT_EMPTY: PRECONDITION,
+        RegistryProblem.FULL: PRECONDITION,
+        RegistryProblem.HELD: CONFLICT,
     }
 )
 

@@ -32,7 +32,9 @@ RUN_FIELDS = frozenset(
         "tools",
         "workload",
         "storage_root",
+        "note",
         "state",
+        "held",
     }
 )
 """Fields of a run that a client may set, in snake_case."""
@@ -66,6 +68,7 @@ def run_resource(run: records.Run, facts: RunFacts) -> Run:
         tools=[tool for tool in run.tools if isinstance(tool, dict)],
         workload=dict(run.workload),
         storage_root=run.storage_root,
+        note=run.note,
         state=run.state,
         end_time=run.ended,
         last_seen_time=run.seen,
@@ -75,6 +78,8 @@ def run_resource(run: records.Run, facts: RunFacts) -> Run:
         ],
         warnings=list(run.warnings),
         session_count=facts.sessions,
+        held=run.is_held or None,
+        delete_time=run.deleted,
     )
 
 
@@ -117,7 +122,9 @@ def run_changes(
         tools=list(body.tools) if mask.covers("tools") else None,
         workload=workload,
         storage_root=root,
+        note=body.note if mask.covers("note") else None,
         warnings=None if root is None else renewed_warnings(old, root, may_read),
+        is_held=bool(body.held) if mask.covers("held") else None,
         state=state,
     )
 

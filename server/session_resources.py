@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from server.errors import invalid_field
+from server.lifetimes import expiry
 from server.masks import Mask, changed_document, checked_size, merged_document
 from server.names import session_name
 from server.prewarm import shown_state
@@ -18,7 +19,7 @@ from server.public_address import dashboard_uri
 from server.registry import records
 from server.registry.records import Json, SessionKind
 from server.registry.session_changes import SessionChanges
-from server.schemas import Session, SessionHost
+from server.schemas import Lifetime, Session, SessionHost
 from server.session_problems import count_hosts, problem_of
 from server.session_schemas import HostHealth
 
@@ -31,6 +32,10 @@ SESSION_FIELDS = frozenset(
         "end_time",
         "targets",
         "details",
+        "expire_time",
+        "ttl",
+        "pinned",
+        "held",
     }
 )
 """Fields of a session that a client may change, in snake_case."""
@@ -68,6 +73,10 @@ def session_resource(session: records.ProfilerSession, base: str) -> Session:
         attempt=session.attempt,
         dashboard_uri=dashboard_uri(base, session.run, session.id),
         prewarm=shown_state(session, datetime.now(UTC)).value or None,
+        expire_time=session.expires,
+        pinned=session.is_pinned or None,
+        held=session.is_held or None,
+        delete_time=session.deleted,
     )
 
 
@@ -133,17 +142,21 @@ def session_changes(old: records.ProfilerSession, body: Session, mask: Mask) -> 
     Raises:
         ApiError: naming the field that would become what it may not be.
     """
+    expires = asked_expiry(body, old.expires, datetime.now(UTC))
     given = {
         "expected_hosts": body.expected_hosts,
         "started": body.start_time,
         "ended": body.end_time,
+        "expires": expires,
     }
-    named = {"started": "start_time", "ended": "end_time"}
+    named = {"started": "start_time", "ended": "end_time", "expires": "expire_time"}
     cleared = {
         name
         for name, value in given.items()
         if value is None and mask.covers(named.get(name, name))
     }
+    if expires is None and mask.covers("ttl"):
+        cleared.add("expires")
     changes = SessionChanges(
         display_name=(body.display_name or old.id) if mask.covers("display_name") else None,
         expected_hosts=body.expected_hosts if mask.covers("expected_hosts") else None,
@@ -152,12 +165,31 @@ def session_changes(old: records.ProfilerSession, body: Session, mask: Mask) -> 
         ended=body.end_time if mask.covers("end_time") else None,
         targets=_targets(old, body, mask),
         details=changed_document("details", old.details, body.details, mask),
+        expires=expires if mask.covers("expire_time") or mask.covers("ttl") else None,
+        is_pinned=bool(body.pinned) if mask.covers("pinned") else None,
+        is_held=bool(body.held) if mask.covers("held") else None,
         cleared=frozenset(cleared),
     )
     started = None if "started" in cleared else changes.started or old.started
     ended = None if "ended" in cleared else changes.ended or old.ended
     require_order(started, ended)
     return changes
+
+
+def asked_expiry(body: Session, old: datetime | None, now: datetime) -> datetime | None:
+    """When a session is to end, as a body says; None where it does not, or says never.
+
+    Args:
+        body: what was sent.
+        old: when it ends so far; a client may send that back, also when it is over.
+        now: UTC.
+
+    Raises:
+        ApiError: both ways to say it were used, or the moment is over already or can't be read.
+    """
+    if body.ttl is None and body.expire_time is not None and body.expire_time == old:
+        return old
+    return expiry(Lifetime(expire_time=body.expire_time, ttl=body.ttl), now, None)
 
 
 def require_order(started: datetime | None, ended: datetime | None) -> None:

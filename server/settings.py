@@ -6,7 +6,6 @@ strangers may reach the service.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import sys
@@ -14,9 +13,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
 from loader.storage.address import GCS_SCHEME
+from server.people_settings import PeopleSettings, split_list
 from server.web_addresses import SELF, frame_ancestors, host_name, origin_or_nothing
 
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
@@ -25,27 +25,6 @@ DATABASE_FILE = "registry.sqlite"
 INSTALLED_ASSETS = Path(sys.prefix) / "share/xprof-hub/assets"
 """Small static files beside the installed packages, as `make` leaves them there."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-
-
-def _split(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Comma-separated text to a tuple, surrounding blanks and empty parts dropped.
-
-    Text that starts with a bracket is a JSON list, whose texts are taken as they are: for names with a comma.
-
-    Raises:
-        ValueError: it starts with a bracket and is no list of texts.
-    """
-    if not isinstance(value, str):
-        return tuple(part for part in value if part)
-    if not value.lstrip().startswith("["):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    try:
-        parts = json.loads(value)
-    except ValueError as problem:
-        raise ValueError(f"a list in brackets is JSON, and this is not: {problem}") from problem
-    if not all(isinstance(part, str) for part in parts):
-        raise ValueError("a list in brackets holds texts only")
-    return tuple(part for part in parts if part)
 
 
 def _home(value: Path) -> Path:
@@ -71,14 +50,14 @@ def _prefix(value: str) -> str:
     return f"/{value}" if value else ""
 
 
-CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(_split)]
+CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(split_list)]
 Folder = Annotated[Path, AfterValidator(_home)]
 FolderOrBucket = Annotated[str, AfterValidator(_home_unless_bucket)]
 FrameAncestors = Annotated[str, AfterValidator(frame_ancestors)]
 OriginOrNothing = Annotated[str, AfterValidator(origin_or_nothing)]
 
 
-class Settings(BaseSettings):
+class Settings(PeopleSettings):
     """One process's configuration. `docs/operations.md` lists every field with its default."""
 
     model_config = SettingsConfigDict(env_prefix="XPROF_HUB_", frozen=True, extra="ignore")
@@ -109,7 +88,7 @@ class Settings(BaseSettings):
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""
     secret_key: str = DEFAULT_SECRET
-    auth: Literal["dev", "token"] = "dev"
+    auth: Literal["dev", "token", "oidc", "iap"] = "dev"
     engine: Literal["xprof", "fast"] = "xprof"
     shadow_fraction: float = Field(default=0.0, ge=0, le=1)
     """With the fast engine: share of its answers that are made by XProf too, compared and counted."""
@@ -118,10 +97,18 @@ class Settings(BaseSettings):
     environment: Literal["development", "production"] = "development"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
+    delete_grace_days: float = Field(default=7.0, ge=0, le=3650)
+    """Days in which a deleted run or session can be brought back; then `xprof-hub prune` removes it."""
+    delete_profiles: bool = False
+    """Whether it removes their profiles too: what was uploaded, and what lies in `storage_roots`."""
+    upload_quota_bytes: int = Field(default=0, ge=0)
+    """Most bytes of all uploaded profiles together; 0: as many as there is room for."""
+    upload_free_bytes: int = Field(default=1 << 30, ge=0)
+    """Bytes that stay free on the disk of a local `upload_root`."""
     link_days: float = Field(default=30.0, gt=0)
     """Days until a new share link expires, unless its maker says otherwise."""
     sign_in_hours: float = Field(default=168.0, gt=0, le=8760)
-    """Hours until somebody who has signed in with a token in a browser has to do so again."""
+    """Hours until somebody who has signed in with a browser has to do so again."""
     audit_days: float = Field(default=365.0, gt=0)
     """Days that events of the audit log are kept; `xprof-hub prune` removes older ones."""
     result_ttl_seconds: int = Field(default=7 * 24 * 3600, gt=0)
@@ -226,7 +213,7 @@ class Settings(BaseSettings):
                 f"front end and worker, for example: {secrets.token_urlsafe(32)}"
             )
         if self.auth == "dev":
-            problems.append("XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token.")
+            problems.append("XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token, oidc or iap.")
         if not self.database_url:
             problems.append(
                 "XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends."
@@ -280,7 +267,7 @@ class Settings(BaseSettings):
         if self.auth == "dev" and self.host not in LOOPBACK:
             return [
                 "XPROF_HUB_AUTH=dev trusts every caller and so may listen on this machine only, not on "
-                f"{self.host}. Set XPROF_HUB_AUTH=token, or XPROF_HUB_HOST=127.0.0.1."
+                f"{self.host}. Set XPROF_HUB_AUTH to token, oidc or iap, or XPROF_HUB_HOST=127.0.0.1."
             ]
         return []
 

@@ -25,7 +25,13 @@ from server.registry import looks as registry_looks
 from server.registry import runs
 from server.registry.attempts import close_silent
 from server.registry.database import Database
-from server.registry.discovery import WatchedRun, find_runs_by_ids, find_watched_run, reopen_lost
+from server.registry.discovery import (
+    WatchedRun,
+    find_runs_by_ids,
+    find_watched_run,
+    may_come_back,
+    reopen_lost,
+)
 from server.registry.errors import RegistryError
 from server.registry.looks import Look, LookKind
 from server.registry.records import Json, ProfilerSession, SessionState
@@ -190,7 +196,7 @@ class Looker:
         """A run's folder: the sessions in it that are not known are registered."""
         run = find_watched_run(self._database, look.subject)
         if run is None:
-            self._dismiss(look)
+            self._dismiss(look, now)
             return Looked()
         look = _moved(look, run)
         found = sessions_of_folder(self._storage, look.place, layout_in(look.note))
@@ -205,8 +211,14 @@ class Looker:
         )
         return Looked(is_new=count > 0, new_sessions=count)
 
-    def _dismiss(self, look: Look) -> None:
-        """A run that somebody deleted is not adopted again; its folder is remembered for that."""
+    def _dismiss(self, look: Look, now: datetime) -> None:
+        """A run that somebody deleted is not adopted again; its folder is remembered for that.
+
+        While it may come back its look rests, with all that it knows; what ends that makes it due.
+        """
+        if may_come_back(self._database, look.subject):
+            registry_looks.save_look(self._database, replace(look, looked=now, due=None))
+            return
         gone = replace(look, kind=LookKind.FOLDER, subject=look.place, due=None)
         registry_looks.remove_look(self._database, look.key)
         registry_looks.add_looks(self._database, [replace(gone, note={DISMISSED: True})])

@@ -112,7 +112,12 @@ def close_silent(database: Database, before: datetime, *, now: datetime) -> tupl
     with database.writing() as session:
         rows = session.scalars(
             select(RunRow)
-            .where(RunRow.state == RunState.ACTIVE.value, heard < before, has_job)
+            .where(
+                RunRow.state == RunState.ACTIVE.value,
+                RunRow.deleted.is_(None),
+                heard < before,
+                has_job,
+            )
             .order_by(RunRow.key)
             .limit(MOST_CLOSED)
             .with_for_update()

@@ -51,8 +51,15 @@ class KnownSessions:
 def find_watched_run(database: Database, uid: str) -> WatchedRun | None:
     """The run of this identity, or None when it was deleted."""
     with database.reading() as session:
-        row = session.scalar(select(RunRow).where(RunRow.uid == uid))
+        row = session.scalar(select(RunRow).where(RunRow.uid == uid, RunRow.deleted.is_(None)))
         return None if row is None else _record(row)
+
+
+def may_come_back(database: Database, uid: str) -> bool:
+    """Whether the run of this identity is deleted, and not yet for good."""
+    with database.reading() as session:
+        found = select(RunRow.key).where(RunRow.uid == uid, RunRow.deleted.is_not(None))
+        return session.scalar(found) is not None
 
 
 def find_runs_by_ids(database: Database, ids: Collection[str]) -> dict[str, WatchedRun]:
@@ -67,7 +74,7 @@ def known_sessions(database: Database, run_uid: str) -> KnownSessions:
     query = (
         select(SessionRow.id, SessionRow.uid, SessionRow.location, SessionRow.more_locations)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(RunRow.uid == run_uid)
+        .where(RunRow.uid == run_uid, SessionRow.deleted.is_(None))
     )
     with database.reading() as session:
         rows = session.execute(query).all()
@@ -84,7 +91,11 @@ def session_at(database: Database, run_uid: str, folder: str) -> str | None:
     query = (
         select(SessionRow.uid)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(RunRow.uid == run_uid, SessionRow.location.in_([folder, f"{folder}/"]))
+        .where(
+            RunRow.uid == run_uid,
+            SessionRow.deleted.is_(None),
+            SessionRow.location.in_([folder, f"{folder}/"]),
+        )
         .order_by(SessionRow.key)
         .limit(1)
     )
@@ -97,7 +108,11 @@ def open_sessions_of(database: Database, run_uid: str, most: int) -> tuple[str, 
     query = (
         select(SessionRow.uid)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(RunRow.uid == run_uid, SessionRow.state == SessionState.OPEN.value)
+        .where(
+            RunRow.uid == run_uid,
+            SessionRow.deleted.is_(None),
+            SessionRow.state == SessionState.OPEN.value,
+        )
         .order_by(SessionRow.created.desc(), SessionRow.key.desc())
         .limit(most)
     )
@@ -112,7 +127,7 @@ def reopen_lost(database: Database, now: datetime) -> tuple[str, ...]:
             SessionRow.run_key == RunRow.key, SessionRow.created > RunRow.ended
         )
     )
-    is_back = (RunRow.state == RunState.LOST.value, newer)
+    is_back = (RunRow.state == RunState.LOST.value, RunRow.deleted.is_(None), newer)
     with database.reading() as session:
         if session.scalar(select(RunRow.key).where(*is_back).limit(1)) is None:
             return ()

@@ -13,6 +13,9 @@ class RegistryProblem(StrEnum):
     ETAG_MISMATCH = "etag_mismatch"
     TOO_COSTLY = "too_costly"
     NOT_EMPTY = "not_empty"
+    HELD = "held"
+    """A legal hold keeps it from being deleted."""
+    FULL = "full"
 
 
 class RegistryError(Exception):

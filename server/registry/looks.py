@@ -81,13 +81,20 @@ def enlist_runs_and_sessions(database: Database, now: datetime) -> int:
     """Adds the runs that say where they write, and the open sessions; how many were new."""
     runs = (
         select(RunRow.uid, RunRow.storage_root, RunRow.id)
-        .where(RunRow.storage_root != "", ~_has_look(LookKind.RUN, RunRow.uid))
+        .where(
+            RunRow.storage_root != "",
+            RunRow.deleted.is_(None),
+            ~_has_look(LookKind.RUN, RunRow.uid),
+        )
         .limit(_MOST_ENLISTED)
     )
     open_sessions = (
         select(SessionRow.uid)
+        .join(RunRow, RunRow.key == SessionRow.run_key)
         .where(
             SessionRow.state == SessionState.OPEN.value,
+            SessionRow.deleted.is_(None),
+            RunRow.deleted.is_(None),
             ~_has_look(LookKind.SESSION, SessionRow.uid),
         )
         .limit(_MOST_ENLISTED)
@@ -178,7 +185,9 @@ def hasten_active_runs(database: Database, later_than: datetime, due: datetime) 
 
     Those that could not be looked at last time wait.
     """
-    active = select(RunRow.uid).where(RunRow.state == RunState.ACTIVE.value)
+    active = select(RunRow.uid).where(
+        RunRow.state == RunState.ACTIVE.value, RunRow.deleted.is_(None)
+    )
     change = (
         update(LookRow)
         .where(

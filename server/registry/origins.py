@@ -25,7 +25,9 @@ def require_free_origins(
         RegistryError: NOT_FOUND (one was deleted), or ALREADY_EXISTS (one is part of a merged session).
     """
     query = select(SessionRow.uid).where(
-        SessionRow.run_key == run_key, SessionRow.uid.in_([origin.uid for origin in origins])
+        SessionRow.run_key == run_key,
+        SessionRow.deleted.is_(None),
+        SessionRow.uid.in_([origin.uid for origin in origins]),
     )
     there = set(session.scalars(query.order_by(SessionRow.key).with_for_update()))
     for origin in origins:
@@ -44,7 +46,7 @@ def require_free_origins(
 def merged_origins(session: Session, run_key: int) -> dict[str, str]:
     """Identities of all sessions of a run that are part of a merged one, with that one's id."""
     query = select(SessionRow.id, SessionRow.merged_from).where(
-        SessionRow.run_key == run_key, ~NO_ORIGINS
+        SessionRow.run_key == run_key, SessionRow.deleted.is_(None), ~NO_ORIGINS
     )
     return {
         origin["uid"]: merged_id

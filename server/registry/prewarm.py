@@ -49,5 +49,7 @@ def change_prewarm(
 def read_prewarm(database: Database, uid: str) -> PrewarmState | None:
     """The state of the session of this identity, or None when it was deleted."""
     with database.reading() as session:
-        found = session.scalar(select(SessionRow.prewarm).where(SessionRow.uid == uid))
+        found = session.scalar(
+            select(SessionRow.prewarm).where(SessionRow.uid == uid, SessionRow.deleted.is_(None))
+        )
         return None if found is None else PrewarmState(found)

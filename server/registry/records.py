@@ -78,6 +78,9 @@ class Run:
         workload: orchestrator and what it says of the job, as the client sent it.
         storage_root: where the job writes its runs' folders; empty when nobody said.
         warnings: sentences about what could not be taken as it was sent, or is odd.
+        note: what people wrote about it.
+        is_held: whether a legal hold keeps it from being deleted.
+        deleted: since when it is deleted and may still come back, or None.
     """
 
     id: str
@@ -99,6 +102,9 @@ class Run:
     workload: Mapping[str, Json] = field(default_factory=dict)
     storage_root: str = ""
     warnings: tuple[str, ...] = ()
+    note: str = ""
+    is_held: bool = False
+    deleted: datetime | None = None
 
     @property
     def etag(self) -> str:
@@ -164,6 +170,10 @@ class ProfilerSession:
         attempt: number of the run's attempt that it belongs to, or None.
         seen_digest: names the files that were there at the last look; empty before the first.
         seen_changed: since when they have been as they are.
+        expires: when it is to be deleted by its own setting, or None.
+        is_pinned: whether it outlives that, and what its group says.
+        is_held: whether a legal hold keeps it from being deleted.
+        deleted: since when it is deleted and may still come back, or None.
     """
 
     id: str
@@ -187,6 +197,10 @@ class ProfilerSession:
     attempt: int | None = None
     seen_digest: str = ""
     seen_changed: datetime | None = None
+    expires: datetime | None = None
+    is_pinned: bool = False
+    is_held: bool = False
+    deleted: datetime | None = None
 
     @property
     def etag(self) -> str:

@@ -55,7 +55,7 @@ def _session_counts(session: Session, uids: Sequence[str]) -> dict[str, int]:
     query = (
         select(RunRow.uid, func.count())
         .join(SessionRow, SessionRow.run_key == RunRow.key)
-        .where(RunRow.uid.in_(uids))
+        .where(RunRow.uid.in_(uids), SessionRow.deleted.is_(None))
         .group_by(RunRow.uid)
     )
     return {uid: count for uid, count in session.execute(query)}

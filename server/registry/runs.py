@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -18,7 +18,7 @@ from server.registry.attempts import apply_state
 from server.registry.conditions import Columns, Condition, to_sql
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
-from server.registry.models import LinkRow, RunRow, SessionRow
+from server.registry.models import RunRow
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
 from server.registry.patience import patience
 from server.registry.records import Json, Run, RunState, etag_of
@@ -69,6 +69,8 @@ class RunChanges:
     workload: dict[str, Json] | None = None
     storage_root: str | None = None
     warnings: list[str] | None = None
+    note: str | None = None
+    is_held: bool | None = None
     state: RunState | None = None
 
 
@@ -133,6 +135,8 @@ def new_row(
         workload=values.workload or {},
         storage_root=values.storage_root or "",
         warnings=values.warnings or [],
+        note=values.note or "",
+        is_held=values.is_held or False,
         creator=creator,
         created=now,
         updated=now,
@@ -151,7 +155,11 @@ def get_run(database: Database, run_id: str) -> Run:
 
 
 def list_runs(
-    database: Database, request: PageRequest, condition: Condition | None = None
+    database: Database,
+    request: PageRequest,
+    condition: Condition | None = None,
+    *,
+    with_deleted: bool = False,
 ) -> Page[Run]:
     """A page of runs; `request.field` is a key of `SORTABLE`, and `condition` is about `FILTERABLE`.
 
@@ -159,6 +167,8 @@ def list_runs(
         RegistryError: TOO_COSTLY, the condition takes too long.
     """
     query = select(RunRow)
+    if not with_deleted:
+        query = query.where(RunRow.deleted.is_(None))
     if condition is not None:
         query = query.where(to_sql(condition, FILTERABLE))
     with database.reading() as session, patience(session) if condition else nullcontext():
@@ -221,45 +231,8 @@ def add_warning(
             row.version += 1
 
 
-def delete_run(
-    database: Database,
-    run_id: str,
-    *,
-    etag: str | None,
-    now: datetime,
-    with_sessions: bool = True,
-) -> None:
-    """Deletes a run with its sessions and ends its and their links; no file is touched.
-
-    Args:
-        database: the registry.
-        run_id: its id.
-        etag: the state in which it is deleted, or None for any.
-        now: UTC.
-        with_sessions: whether its sessions may go with it.
-
-    Raises:
-        RegistryError: NOT_FOUND, ETAG_MISMATCH or NOT_EMPTY; nothing was changed.
-    """
-    with database.writing() as session:
-        row = _row(session, run_id, lock=True)
-        _check(row, etag)
-        sessions = select(SessionRow.key).where(SessionRow.run_key == row.key)
-        if not with_sessions and session.scalar(sessions.limit(1)) is not None:
-            raise RegistryError(RegistryProblem.NOT_EMPTY, f"Run {run_id!r} has profiler sessions.")
-        session.execute(
-            update(LinkRow)
-            .where(
-                or_(LinkRow.session_key.in_(sessions), LinkRow.run_key == row.key),
-                LinkRow.revoked.is_(None),
-            )
-            .values(revoked=now)
-        )
-        session.execute(delete(RunRow).where(RunRow.key == row.key))
-
-
 def _row(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
-    query = select(RunRow).where(RunRow.id == run_id)
+    query = select(RunRow).where(RunRow.id == run_id, RunRow.deleted.is_(None))
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
         raise run_not_found(run_id)
@@ -277,7 +250,7 @@ def _check(row: RunRow, etag: str | None) -> None:
 def to_record(row: RunRow) -> Run:
     """The row as a plain value."""
     return Run(
-        id=row.id,
+        id=row.deleted_id or row.id,
         uid=row.uid,
         display_name=row.display_name,
         labels=row.labels,
@@ -296,4 +269,7 @@ def to_record(row: RunRow) -> Run:
         workload=row.workload,
         storage_root=row.storage_root,
         warnings=tuple(row.warnings),
+        note=row.note,
+        is_held=row.is_held,
+        deleted=row.deleted,
     )

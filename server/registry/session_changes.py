@@ -37,8 +37,11 @@ class SessionChanges:
     ended: datetime | None = None
     targets: Mapping[str, Json] | None = None
     details: Mapping[str, Json] | None = None
+    expires: datetime | None = None
+    is_pinned: bool | None = None
+    is_held: bool | None = None
     cleared: frozenset[str] = frozenset()
-    """Fields that lose their value: of `expected_hosts`, `started` and `ended`."""
+    """Fields that lose their value: of `expected_hosts`, `started`, `ended` and `expires`."""
 
 
 Decide = Callable[[ProfilerSession], SessionChanges]
@@ -100,6 +103,7 @@ def complete_session(database: Database, uid: str, digest: str, *, now: datetime
         update(SessionRow)
         .where(
             SessionRow.uid == uid,
+            SessionRow.deleted.is_(None),
             SessionRow.state == SessionState.OPEN.value,
             SessionRow.seen_digest == digest,
         )
@@ -121,7 +125,9 @@ def _apply(row: SessionRow, changes: SessionChanges) -> None:
 
 def _locked(session: Session, run_id: str, session_id: str) -> SessionRow:
     run_key = lock_run(session, run_id)
-    query = select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
+    query = select(SessionRow).where(
+        SessionRow.run_key == run_key, SessionRow.id == session_id, SessionRow.deleted.is_(None)
+    )
     row = session.scalar(query.with_for_update())
     if row is None:
         raise session_not_found(run_id, session_id)
@@ -132,5 +138,5 @@ def _run_of(uid: str) -> Select[str]:
     return (
         select(RunRow.id)
         .join(SessionRow, SessionRow.run_key == RunRow.key)
-        .where(SessionRow.uid == uid)
+        .where(SessionRow.uid == uid, SessionRow.deleted.is_(None), RunRow.deleted.is_(None))
     )

@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import uuid4
 
-from sqlalchemy import Select, delete, select, update
+from sqlalchemy import Select, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,7 @@ from server.registry.errors import (
     run_not_found,
     session_not_found,
 )
-from server.registry.models import LinkRow, RunRow, SessionRow
+from server.registry.models import RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS, merged_origins, require_free_origins
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
 from server.registry.patience import patience
@@ -32,7 +32,6 @@ from server.registry.records import (
     SessionKind,
     SessionOrigin,
     SessionState,
-    etag_of,
 )
 from server.registry.requests import RepeatableRequest, claim
 
@@ -79,6 +78,9 @@ class NewSession:
     targets: Mapping[str, Json] = field(default_factory=dict)
     details: Mapping[str, Json] = field(default_factory=dict)
     attempt: int | None = None
+    expires: datetime | None = None
+    is_pinned: bool = False
+    is_held: bool = False
 
 
 def create_session(
@@ -122,6 +124,9 @@ def create_session(
                 targets=dict(new.targets),
                 details=dict(new.details),
                 attempt=new.attempt,
+                expires=new.expires,
+                is_pinned=new.is_pinned,
+                is_held=new.is_held,
                 creator=creator,
                 created=now,
                 updated=now,
@@ -151,11 +156,11 @@ def get_session(database: Database, run_id: str, session_id: str) -> ProfilerSes
 
 
 def find_session_by_uid(database: Database, uid: str) -> ProfilerSession | None:
-    """The session of this identity, as a share link names it, or None when it was deleted."""
+    """The session of this identity, as a share link names it, or None when it, or its run, was deleted."""
     query = (
         select(SessionRow, RunRow.id)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(SessionRow.uid == uid)
+        .where(SessionRow.uid == uid, SessionRow.deleted.is_(None), RunRow.deleted.is_(None))
     )
     with database.reading() as session:
         found = session.execute(query).one_or_none()
@@ -182,7 +187,12 @@ def newest_sessions(database: Database, run_uid: str, most: int) -> tuple[Profil
 
 
 def list_sessions(
-    database: Database, run_id: str, request: PageRequest, condition: Condition | None = None
+    database: Database,
+    run_id: str,
+    request: PageRequest,
+    condition: Condition | None = None,
+    *,
+    with_deleted: bool = False,
 ) -> Page[ProfilerSession]:
     """A page of a run's sessions; `request.field` is a key of `SORTABLE`, `condition` about `FILTERABLE`.
 
@@ -194,6 +204,8 @@ def list_sessions(
         if run_key is None:
             raise run_not_found(run_id)
         query = select(SessionRow).where(SessionRow.run_key == run_key)
+        if not with_deleted:
+            query = query.where(SessionRow.deleted.is_(None))
         if condition is not None:
             query = query.where(to_sql(condition, FILTERABLE))
         with patience(session) if condition else nullcontext():
@@ -217,6 +229,7 @@ def list_free_sessions(database: Database, run_id: str, most: int) -> tuple[Prof
             select(SessionRow)
             .where(
                 SessionRow.run_key == run_key,
+                SessionRow.deleted.is_(None),
                 NO_ORIGINS,
                 SessionRow.uid.not_in(list(merged_origins(session, run_key))),
             )
@@ -224,32 +237,6 @@ def list_free_sessions(database: Database, run_id: str, most: int) -> tuple[Prof
             .limit(most)
         )
         return tuple(to_record(row, run_id) for row in session.scalars(query))
-
-
-def delete_session(
-    database: Database, run_id: str, session_id: str, *, etag: str | None, now: datetime
-) -> None:
-    """Takes a session off its run and ends its links; no file is touched.
-
-    Raises:
-        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
-    """
-    with database.writing() as session:
-        lock_run(session, run_id)
-        row = session.scalar(_query(run_id, session_id).with_for_update())
-        if row is None:
-            raise session_not_found(run_id, session_id)
-        if etag is not None and etag != etag_of(row.uid, row.version):
-            raise RegistryError(
-                RegistryProblem.ETAG_MISMATCH,
-                f"Session {session_id!r} was changed since you read it. Read it again.",
-            )
-        session.execute(
-            update(LinkRow)
-            .where(LinkRow.session_key == row.key, LinkRow.revoked.is_(None))
-            .values(revoked=now)
-        )
-        session.execute(delete(SessionRow).where(SessionRow.key == row.key))
 
 
 def lock_run(session: Session, run_id: str) -> int | None:
@@ -266,20 +253,24 @@ def _of_run(run_uid: str) -> Select[SessionRow, str]:
     return (
         select(SessionRow, RunRow.id)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(RunRow.uid == run_uid)
+        .where(
+            RunRow.uid == run_uid, RunRow.deleted.is_(None), SessionRow.deleted.is_(None)
+        )
         .order_by(SessionRow.created.desc(), SessionRow.key.desc())
     )
 
 
 def _query(run_id: str, session_id: str) -> Select[SessionRow]:
     run_key = select(RunRow.key).where(RunRow.id == run_id).scalar_subquery()
-    return select(SessionRow).where(SessionRow.run_key == run_key, SessionRow.id == session_id)
+    return select(SessionRow).where(
+        SessionRow.run_key == run_key, SessionRow.id == session_id, SessionRow.deleted.is_(None)
+    )
 
 
 def to_record(row: SessionRow, run_id: str) -> ProfilerSession:
     """The row as a plain value, with the id of its run."""
     return ProfilerSession(
-        id=row.id,
+        id=row.deleted_id or row.id,
         uid=row.uid,
         run=run_id,
         display_name=row.display_name,
@@ -300,4 +291,8 @@ def to_record(row: SessionRow, run_id: str) -> ProfilerSession:
         attempt=row.attempt,
         seen_digest=row.seen_digest,
         seen_changed=row.seen_changed,
+        expires=row.expires,
+        is_pinned=row.is_pinned,
+        is_held=row.is_held,
+        deleted=row.deleted,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from server.aip import SORTABLE, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.error_table import PRECONDITION
 from server.errors import ApiError, invalid_field
 from server.managed import run_values
@@ -26,7 +27,9 @@ from server.managed.operations import finish, operation_message
 from server.managed.registration import create_run, update_run
 from server.managed.run_filters import runs_condition
 from server.managed.shapes import RUN, read_message
+from server.names import run_name
 from server.registry import runs
+from server.registry.deleting import delete_run
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import Json
 from server.schemas import JsonObject, ResourceId
@@ -64,6 +67,7 @@ class DeleteParameters(Parameters):
 
 @router.post("", response_model=None)
 def create(
+    request: Request,
     services: ServicesDependency,
     principal: RunRegistrar,
     place: PlaceDependency,
@@ -77,6 +81,7 @@ def create(
     run = create_run(
         services, place, parameters.machine_learning_run_id, fields, creator=principal.name
     )
+    note_audited(request, run_name(run.id))
     name = managed_run_name(run.parent, run.id)
     done = finish(services.database, place.name, "create", name)
     return operation_message(done, run_values.run_message(run))
@@ -133,7 +138,7 @@ def update(
 @router.delete("/{run}", response_model=None)
 def delete(
     services: ServicesDependency,
-    _principal: RunWriter,
+    principal: RunWriter,
     place: PlaceDependency,
     run: ResourceId,
     parameters: Annotated[DeleteParameters, Query()],
@@ -141,12 +146,13 @@ def delete(
     """Deletes a run; with its sessions only by `force`. Profiles in storage are not touched."""
     known = find_run(services.database, place, run)
     try:
-        runs.delete_run(
+        delete_run(
             services.database,
             known.id,
             etag=None,
             now=datetime.now(UTC),
             with_sessions=parameters.force,
+            by=principal.name,
         )
     except RegistryError as error:
         if error.problem is not RegistryProblem.NOT_EMPTY:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from server.aip import SORTABLE, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.managed import session_values
 from server.managed.access import (
     Parameters,
@@ -27,10 +28,12 @@ from server.managed.masks import Rules, updated
 from server.managed.names import managed_session_name, place_name, session_id_of
 from server.managed.operations import finish, operation_message
 from server.managed.shapes import SESSION, read_message
+from server.names import session_name
 from server.public_address import PageBase, dashboard_uri
 from server.registry import records, sessions
 from server.registry.attempts import choose_attempt
 from server.registry.database import Database
+from server.registry.deleting import delete_session
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import Json
 from server.registry.session_changes import SessionChanges, change_session
@@ -62,6 +65,7 @@ class ListParameters(Parameters):
 
 @router.post("", response_model=None)
 def create(
+    request: Request,
     services: ServicesDependency,
     principal: SessionRegistrar,
     place: PlaceDependency,
@@ -87,6 +91,7 @@ def create(
         name = managed_session_name(known.parent, known.id, session_id)
         message = f"There is a session {session_id!r} already."
         raise exists(SESSION_TYPE, name, message) from error
+    note_audited(request, session_name(known.id, created.id))
     return _done(database, "create", created, known.parent, base)
 
 
@@ -161,7 +166,7 @@ def update(
 @router.delete("/{session}", response_model=None)
 def delete(
     services: ServicesDependency,
-    _principal: SessionWriter,
+    principal: SessionWriter,
     place: PlaceDependency,
     run: ResourceId,
     session: ResourceId,
@@ -169,7 +174,7 @@ def delete(
     """Takes a session off its run. The profile in storage is not touched."""
     known = find_run(services.database, place, run)
     now = datetime.now(UTC)
-    sessions.delete_session(services.database, known.id, session, etag=None, now=now)
+    delete_session(services.database, known.id, session, etag=None, now=now, by=principal.name)
     return {}
 
 

@@ -17,9 +17,10 @@ from server.audit_notes import note_audited
 from server.errors import invalid_field
 from server.filters import RUN_FIELDS as RUN_FILTER
 from server.filters import read_filter
+from server.lifecycle.showing import require_may_hold, with_purge_times
 from server.masks import read_mask
 from server.names import run_name
-from server.registry import records, runs
+from server.registry import deleting, records, runs
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.requests import RepeatableRequest
 from server.repeated import RepeatableParameters, make_once, repeatable
@@ -91,7 +92,7 @@ def list_runs(
     parameters: Annotated[RunListParameters, Query()],
 ) -> RunList:
     """Lists runs, newest first unless `orderBy` says otherwise."""
-    context = ("runs", parameters.filter)
+    context = ("runs", parameters.filter, *(["deleted"] if parameters.show_deleted else []))
     request = page_request(
         size=parameters.page_size,
         token=parameters.page_token,
@@ -99,9 +100,15 @@ def list_runs(
         sortable=SORTABLE,
         context=context,
     )
-    page = runs.list_runs(services.database, request, read_filter(parameters.filter, RUN_FILTER))
+    page = runs.list_runs(
+        services.database,
+        request,
+        read_filter(parameters.filter, RUN_FILTER),
+        with_deleted=parameters.show_deleted,
+    )
+    shown = run_resources(services.database, page.records)
     return RunList(
-        machine_learning_runs=run_resources(services.database, page.records),
+        machine_learning_runs=with_purge_times(services.settings, shown),
         next_page_token=next_page_token(page.next, request, context),
     )
 
@@ -141,11 +148,14 @@ def update_run(
     etag = expected_etag(body.etag, if_match)
     database, may_read = services.database, services.settings.may_read
 
+    def decide(old: records.Run) -> runs.RunChanges:
+        changes = run_changes(old, body, mask, may_read)
+        require_may_hold(principal, run_name(run), old.is_held, changes.is_held)
+        return changes
+
     def change() -> records.Run:
         now = datetime.now(UTC)
-        return runs.change_run(
-            database, run, lambda old: run_changes(old, body, mask, may_read), etag=etag, now=now
-        )
+        return runs.change_run(database, run, decide, etag=etag, now=now)
 
     try:
         changed = change()
@@ -161,15 +171,29 @@ def update_run(
 @router.delete("/{run}")
 def delete_run(
     services: ServicesDependency,
-    _principal: Writer,
+    principal: Writer,
     run: ResourceId,
     parameters: Annotated[DeleteParameters, Query()],
     if_match: IfMatch = None,
 ) -> EmptyAnswer:
-    """Deletes a run with its sessions, and ends their links. Profiles in storage are not touched."""
+    """Deletes a run with its sessions, and ends their links. Profiles in storage are not touched.
+
+    For some days it can be brought back with `:undelete`. 409 while there is a hold on it or a part of it.
+    """
     etag = expected_etag(parameters.etag, if_match)
-    runs.delete_run(services.database, run, etag=etag, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    deleting.delete_run(services.database, run, etag=etag, now=now, by=principal.name)
     return EmptyAnswer()
+
+
+@router.post("/{run}:undelete", response_model_exclude_none=True)
+def undelete_run(services: ServicesDependency, _principal: Writer, run: ResourceId) -> Run:
+    """Brings back the run of this id that was deleted last, with its sessions; links stay ended.
+
+    409 when another run has its id by now, 404 when there is none that could come back.
+    """
+    record = deleting.undelete_run(services.database, run, now=datetime.now(UTC))
+    return run_resources(services.database, [record])[0]
 
 
 def _create(
@@ -181,6 +205,7 @@ def _create(
 ) -> records.Run:
     mask = read_mask("", fields=RUN_FIELDS, documents=RUN_DOCUMENTS, sent=body.model_fields_set)
     values = run_changes(None, body, mask, services.settings.may_read)
+    require_may_hold(principal, run_name(run_id), False, values.is_held)
     now = datetime.now(UTC)
     return runs.create_run(
         services.database, run_id, values, creator=principal.name, now=now, request=repeat

@@ -26,14 +26,16 @@ from server.error_table import INVALID
 from server.errors import ApiError, invalid_field
 from server.filters import SESSION_FIELDS as SESSION_FILTER
 from server.filters import read_filter
+from server.lifecycle.due import is_due
+from server.lifecycle.showing import require_may_hold, with_keeping, with_purge_times
 from server.masks import read_mask
 from server.names import check_id, session_name
 from server.public_address import PageBase
-from server.registry import runs, sessions
+from server.registry import deleting, runs, sessions
 from server.registry.attempts import choose_attempt
-from server.registry.records import SessionState
+from server.registry.records import ProfilerSession, SessionState
 from server.registry.requests import RepeatableRequest
-from server.registry.session_changes import change_session
+from server.registry.session_changes import SessionChanges, change_session
 from server.repeated import RepeatableParameters, make_once, repeatable
 from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters
 from server.schemas import EmptyAnswer, ResourceId, Session, SessionList, SessionListParameters
@@ -42,6 +44,7 @@ from server.session_inspection import recall_inspection
 from server.session_resources import (
     SESSION_DOCUMENTS,
     SESSION_FIELDS,
+    asked_expiry,
     chosen_kind,
     require_order,
     session_changes,
@@ -116,7 +119,12 @@ def list_sessions(
     base: PageBase,
 ) -> SessionList:
     """Lists a run's sessions, newest first unless `orderBy` says otherwise, without their hosts."""
-    context = ("sessions", run, parameters.filter)
+    context = (
+        "sessions",
+        run,
+        parameters.filter,
+        *(["deleted"] if parameters.show_deleted else []),
+    )
     request = page_request(
         size=parameters.page_size,
         token=parameters.page_token,
@@ -125,9 +133,13 @@ def list_sessions(
         context=context,
     )
     condition = read_filter(parameters.filter, SESSION_FILTER)
-    page = sessions.list_sessions(services.database, run, request, condition)
+    page = sessions.list_sessions(
+        services.database, run, request, condition, with_deleted=parameters.show_deleted
+    )
+    shown = [session_resource(session, base) for session in page.records]
+    shown = with_keeping(services.database, with_purge_times(services.settings, shown))
     return SessionList(
-        profiler_sessions=[session_resource(session, base) for session in page.records],
+        profiler_sessions=shown,
         next_page_token=next_page_token(page.next, request, context),
     )
 
@@ -152,14 +164,16 @@ async def get_session(
     try:
         files = await answers.list_session(record.locations)
     except LoaderError as error:
-        return with_problem(record, error, base)
-    return with_hosts(record, files, base, await recall_inspection(answers, files))
+        shown = with_problem(record, error, base)
+    else:
+        shown = with_hosts(record, files, base, await recall_inspection(answers, files))
+    return (await run_in_threadpool(with_keeping, services.database, [shown]))[0]
 
 
 @router.patch("/{session}", response_model_exclude_none=True)
 def update_session(
     services: ServicesDependency,
-    _principal: Writer,
+    principal: Writer,
     run: ResourceId,
     session: ResourceId,
     parameters: Annotated[UpdateParameters, Query()],
@@ -180,21 +194,27 @@ def update_session(
         documents=SESSION_DOCUMENTS,
         sent=body.model_fields_set,
     )
+
+    def decide(old: ProfilerSession) -> SessionChanges:
+        changes = session_changes(old, body, mask)
+        require_may_hold(principal, session_name(run, session), old.is_held, changes.is_held)
+        return changes
+
     changed = change_session(
         services.database,
         run,
         session,
-        lambda old: session_changes(old, body, mask),
+        decide,
         etag=expected_etag(body.etag, if_match),
         now=datetime.now(UTC),
     )
-    return session_resource(changed, base)
+    return with_keeping(services.database, [session_resource(changed, base)])[0]
 
 
 @router.delete("/{session}")
 def delete_session(
     services: ServicesDependency,
-    _principal: Writer,
+    principal: Writer,
     run: ResourceId,
     session: ResourceId,
     parameters: Annotated[DeleteParameters, Query()],
@@ -202,11 +222,33 @@ def delete_session(
 ) -> EmptyAnswer:
     """Takes a session off its run and ends its links. The profile in storage is not touched.
 
-    The sessions that a merged one was made of stay. One that was made of this session keeps its hosts.
+    The sessions that a merged one was made of stay. One that was made of this session keeps its hosts. For
+    some days it can be brought back with `:undelete`. 409 while there is a hold on it, its run or its group.
     """
     etag = expected_etag(parameters.etag, if_match)
-    sessions.delete_session(services.database, run, session, etag=etag, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    deleting.delete_session(services.database, run, session, etag=etag, now=now, by=principal.name)
     return EmptyAnswer()
+
+
+@router.post("/{session}:undelete", response_model_exclude_none=True)
+def undelete_session(
+    services: ServicesDependency,
+    _principal: Writer,
+    run: ResourceId,
+    session: ResourceId,
+    base: PageBase,
+) -> Session:
+    """Brings back the session of this id that was deleted last; its links stay ended.
+
+    One whose time is over is pinned, or it would be deleted again. 409 when another session has its id by
+    now, 404 when there is none that could come back.
+    """
+    database, now = services.database, datetime.now(UTC)
+    record = deleting.undelete_session(
+        database, run, session, now=now, pin_if=lambda keeping: is_due(keeping, now)
+    )
+    return with_keeping(database, [session_resource(record, base)])[0]
 
 
 def _attach(
@@ -220,6 +262,8 @@ def _attach(
 ) -> Session:
     files = _only_session(services.storage, body.storage_folder_uri)
     session_id = parameters.profiler_session_id or _own_name(files.locations[0])
+    require_may_hold(principal, session_name(run, session_id), False, body.held)
+    now = datetime.now(UTC)
     new = sessions.NewSession(
         id=session_id,
         locations=files.locations,
@@ -235,13 +279,15 @@ def _attach(
         targets=dict(body.targets),
         details=body.details,
         attempt=choose_attempt(services.database, run, body.attempt),
+        expires=asked_expiry(body, None, now),
+        is_pinned=bool(body.pinned),
+        is_held=bool(body.held),
     )
-    now = datetime.now(UTC)
     created = sessions.create_session(
         services.database, run, new, creator=principal.name, now=now, request=repeat
     )
     anyio.from_thread.run_sync(services.prewarmer.start, created, files)
-    return with_hosts(created, files, base)
+    return with_keeping(services.database, [with_hosts(created, files, base)])[0]
 
 
 def _only_session(storage: Storage, location: str) -> SessionFiles:

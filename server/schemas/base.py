@@ -102,6 +102,17 @@ class ServerSet(ApiModel):
     update_time: AwareDatetime | None = None
 
 
+class Deletable(ServerSet):
+    """A resource that can come back for some days after it was deleted."""
+
+    held: bool | None = None
+    """Whether there is a legal hold on it, which lets nobody delete it. Only an admin sets it."""
+    delete_time: AwareDatetime | None = None
+    """Server-set: when it was deleted; only in lists with `showDeleted`."""
+    purge_time: AwareDatetime | None = None
+    """Server-set: until when it can be brought back with `:undelete`, likewise."""
+
+
 class ListParameters(ApiModel):
     """Which page of a list."""
 

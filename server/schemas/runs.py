@@ -9,10 +9,11 @@ from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 from server.registry.records import RunState
 from server.schemas.base import (
     ApiModel,
+    Deletable,
     JsonObject,
     Labels,
     Line,
-    ServerSet,
+    Prose,
     SortedListParameters,
 )
 
@@ -27,7 +28,7 @@ class Attempt(ApiModel):
     end_time: AwareDatetime | None = None
 
 
-class Run(ServerSet):
+class Run(Deletable):
     """A machine learning run."""
 
     model_config = ConfigDict(
@@ -55,6 +56,8 @@ class Run(ServerSet):
     """The orchestrator, and what it says of the job. Its `state`, as Google's SDK sends it, is the run's."""
     storage_root: Line = ""
     """Where the job writes: its profiles lie at `<storageRoot>/<run>/plugins/profile/<session>/`."""
+    note: Prose = ""
+    """What people wrote about it."""
     state: RunState | None = None
     """`ACTIVE`, `COMPLETED`, `FAILED`, or `LOST`: nobody has heard of the job for long."""
     end_time: AwareDatetime | None = None
@@ -81,3 +84,5 @@ class RunListParameters(SortedListParameters):
 
     filter: Annotated[str, StringConstraints(max_length=2000)] = ""
     """Which runs, after AIP-160, as in `runSet = "llama" AND (state = ACTIVE OR labels.team = "perf")`."""
+    show_deleted: bool = False
+    """Whether those are listed too that were deleted and can come back."""

@@ -9,9 +9,9 @@ from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 from server.registry.records import SessionKind, SessionState
 from server.schemas.base import (
     ApiModel,
+    Deletable,
     JsonObject,
     Line,
-    ServerSet,
     SortedListParameters,
 )
 
@@ -24,7 +24,7 @@ class SessionHost(ApiModel):
     size_bytes: int
 
 
-class Session(ServerSet):
+class Session(Deletable):
     """A profiler session: one start and stop of the profiler on many hosts."""
 
     model_config = ConfigDict(
@@ -59,6 +59,16 @@ class Session(ServerSet):
     """What else it says: duration, tracer levels."""
     attempt: Annotated[int, Field(ge=1)] | None = None
     """Number of the run's attempt that it belongs to; chosen when it is attached, else the running one."""
+    expire_time: AwareDatetime | None = None
+    """When it is to be deleted; what its run group says holds where this is not set."""
+    ttl: Annotated[str, StringConstraints(max_length=40)] | None = None
+    """The same as a time from now, such as `30d`; never answered."""
+    pinned: bool | None = None
+    """Whether it is kept in spite of that."""
+    due_time: AwareDatetime | None = None
+    """Server-set: when it will be deleted, all taken together; missing when it will not."""
+    kept_because: list[str] | None = None
+    """Server-set: what keeps it: `HELD`, `RUN_HELD`, `GROUP_HELD` or `PINNED`, the strongest first."""
     dashboard_uri: str = ""
     """Server-set: opens it in XProf, for people who are signed in."""
     merged_from: list[str] | None = None
@@ -91,3 +101,5 @@ class SessionListParameters(SortedListParameters):
 
     filter: Annotated[str, StringConstraints(max_length=2000)] = ""
     """Which sessions, after AIP-160, as in `kind = SCANNED AND createTime > "2026-01-31"`."""
+    show_deleted: bool = False
+    """Whether those are listed too that were deleted and can come back."""

@@ -13,7 +13,7 @@ from server.discovery.looking import Completed
 from server.discovery.notices import Notices
 from server.discovery.registering import Maker, names_in
 from server.discovery.scanner import Scanner
-from server.registry import attempts, runs, sessions
+from server.registry import attempts, deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.discovery import WatchedRun
 from server.registry.looks import Look, LookKind, add_looks, find_look
@@ -243,7 +243,7 @@ def test_a_notice_of_a_run_that_is_deleted_in_this_moment_is_over(database: Data
     parts = new_parts(database, CountingStore())
 
     def delete() -> None:
-        runs.delete_run(database, "r1", etag=None, now=NOW)
+        deleting.delete_run(database, "r1", etag=None, now=NOW)
 
     maker = Meanwhile(database, timedelta(hours=72), happens=delete)
     # Whatever is raised here would make Pub/Sub tell of it for a week.
@@ -313,5 +313,5 @@ def test_a_notice_makes_a_run_where_folders_become_runs(database: Database) -> N
     assert parts.notices.take(profile("new", NAME), NOW)
     assert sessions.get_session(database, "new", NAME).run == "new"
     asyncio.run(parts.until_quiet())
-    runs.delete_run(database, "new", etag=None, now=NOW)
+    deleting.delete_run(database, "new", etag=None, now=NOW)
     assert not parts.notices.take(profile("new", NAME), NOW)

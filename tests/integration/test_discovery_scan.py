@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from server.discovery import sessions_of_folder
-from server.registry import attempts, runs, sessions
+from server.registry import attempts, deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.pages import PageRequest
 from server.registry.records import ProfilerSession, Run, RunState, SessionKind, SessionState
@@ -105,7 +105,7 @@ def test_a_deleted_session_is_not_found_again(database: Database) -> None:
     store, clock = CountingStore([profile("r1", OLD), profile("r1", FRESH)]), Clock(NOW)
     parts = Parts(database, store, clock, roots=())
     asyncio.run(parts.until_quiet())
-    sessions.delete_session(database, "r1", OLD, etag=None, now=NOW)
+    deleting.delete_session(database, "r1", OLD, etag=None, now=NOW)
     for _ in range(3):
         clock.advance(hours=1)
         asyncio.run(parts.until_quiet())
@@ -116,7 +116,7 @@ def test_a_deleted_run_is_not_adopted_again(database: Database) -> None:
     store, clock = CountingStore([profile("r1", OLD)]), Clock(NOW)
     parts = Parts(database, store, clock)
     asyncio.run(parts.until_quiet())
-    runs.delete_run(database, "r1", etag=None, now=NOW)
+    deleting.delete_run(database, "r1", etag=None, now=NOW)
     for _ in range(3):
         clock.advance(days=1)
         asyncio.run(parts.until_quiet())

@@ -11,7 +11,15 @@ from functools import partial
 
 import pytest
 
-from server.registry import attempts, operations, requests, runs, session_changes, sessions
+from server.registry import (
+    attempts,
+    deleting,
+    operations,
+    requests,
+    runs,
+    session_changes,
+    sessions,
+)
 from server.registry.database import Database
 from server.registry.discovery import reopen_lost
 from server.registry.errors import RegistryError, RegistryProblem
@@ -142,7 +150,7 @@ def test_lost_runs_are_opened_by_new_sessions_and_nobody_waits_for_the_others(
 def test_a_run_that_is_gone_has_no_attempts(database: Database) -> None:
     make_run(database)
     attempts.begin_attempt(database, "r", {}, now=NOW)
-    runs.delete_run(database, "r", etag=None, now=NOW)
+    deleting.delete_run(database, "r", etag=None, now=NOW)
     assert refusal(lambda: attempts.list_attempts(database, "r")) is RegistryProblem.NOT_FOUND
     make_run(database)
     assert attempts.list_attempts(database, "r") == ()
@@ -255,8 +263,8 @@ def test_a_run_may_be_deleted_while_its_sessions_change(database: Database) -> N
         make_session(database)
         uid = sessions.get_session(database, "r", "s").uid
         calls: list[Callable[[], object]] = [
-            partial(runs.delete_run, database, "r", etag=None, now=NOW),
-            partial(sessions.delete_session, database, "r", "s", etag=None, now=NOW),
+            partial(deleting.delete_run, database, "r", etag=None, now=NOW),
+            partial(deleting.delete_session, database, "r", "s", etag=None, now=NOW),
             partial(make_session, database, "s1"),
             partial(make_session, database, "s2"),
             partial(session_changes.note_look, database, uid, str(number), now=NOW),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.registry import runs, sessions
+from server.registry import deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import ProfilerSession, SessionOrigin
@@ -55,7 +55,7 @@ def test_a_merged_session_takes_its_parts_off_the_free_ones(
     assert sessions.get_session(database, "r", "a") == parts[0]
     assert sessions.get_session(database, "r", "m") == merged
     assert sessions.find_session_by_uid(database, merged.uid) == merged
-    sessions.delete_session(database, "r", "m", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "m", etag=None, now=NOW)
     assert free(database) == ["c", "b", "a"]
 
 
@@ -73,14 +73,14 @@ def test_a_merged_session_outlives_its_parts(
     database: Database, parts: tuple[ProfilerSession, ...]
 ) -> None:
     merged = merge(database, "m", *parts[:2])
-    sessions.delete_session(database, "r", "a", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "a", etag=None, now=NOW)
     assert sessions.get_session(database, "r", "m") == merged
 
 
 def test_a_part_that_is_gone_or_was_replaced_is_not_found(
     database: Database, parts: tuple[ProfilerSession, ...]
 ) -> None:
-    sessions.delete_session(database, "r", "a", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "a", etag=None, now=NOW)
     again = sessions.NewSession("a", ("/p/other",), "a")
     sessions.create_session(database, "r", again, creator="me", now=NOW)
     with pytest.raises(RegistryError, match="no session 'a'") as caught:

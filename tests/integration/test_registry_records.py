@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from auth.identity import Principal, Role, create_token, identify
-from server.registry import runs, sessions
+from server.registry import deleting, runs, sessions
 from server.registry.conditions import AllOf, Compare, Condition, Operator, Subject
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
@@ -138,7 +138,7 @@ def test_a_run_is_deleted_without_its_sessions_only_if_it_has_none(database: Dat
             attached = pool.submit(attach)
             barrier.wait()
             try:
-                runs.delete_run(database, run_id, etag=None, now=NOW, with_sessions=False)
+                deleting.delete_run(database, run_id, etag=None, now=NOW, with_sessions=False)
             except RegistryError as error:
                 assert error.problem is RegistryProblem.NOT_EMPTY
                 assert attached.result()
@@ -150,12 +150,12 @@ def test_a_run_is_deleted_without_its_sessions_only_if_it_has_none(database: Dat
 def test_a_run_made_again_is_another_run(database: Database) -> None:
     make_run(database, "r")
     first = runs.get_run(database, "r")
-    runs.delete_run(database, "r", etag=first.etag, now=NOW)
+    deleting.delete_run(database, "r", etag=first.etag, now=NOW)
     make_run(database, "r")
     second = runs.get_run(database, "r")
     assert first.uid != second.uid
     assert (
-        refusal(lambda: runs.delete_run(database, "r", etag=first.etag, now=NOW))
+        refusal(lambda: deleting.delete_run(database, "r", etag=first.etag, now=NOW))
         is RegistryProblem.ETAG_MISMATCH
     )
 
@@ -166,11 +166,11 @@ def test_what_is_not_there_is_not_found(database: Database) -> None:
     nothing = runs.RunChanges()
     assert refusal(lambda: runs.get_run(database, "R")) is missing
     assert refusal(lambda: runs.update_run(database, "x", nothing, etag=None, now=NOW)) is missing
-    assert refusal(lambda: runs.delete_run(database, "x", etag=None, now=NOW)) is missing
+    assert refusal(lambda: deleting.delete_run(database, "x", etag=None, now=NOW)) is missing
     assert refusal(lambda: attach(database, "x", "s")) is missing
     assert refusal(lambda: sessions.get_session(database, "r", "s")) is missing
     assert refusal(lambda: sessions.list_sessions(database, "x", PageRequest(1))) is missing
-    gone = sessions.delete_session
+    gone = deleting.delete_session
     assert refusal(lambda: gone(database, "r", "s", etag=None, now=NOW)) is missing
 
 
@@ -184,7 +184,7 @@ def test_sessions_of_the_same_name_stay_with_their_run(database: Database) -> No
     assert (first.run, second.run) == ("one", "two")
     assert first.uid != second.uid
     assert sessions.find_session_by_uid(database, second.uid) == second
-    runs.delete_run(database, "one", etag=None, now=NOW)
+    deleting.delete_run(database, "one", etag=None, now=NOW)
     assert sessions.find_session_by_uid(database, first.uid) is None
     assert sessions.get_session(database, "two", "same") == second
 

@@ -13,7 +13,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 
 from auth.links import RunTarget, SessionTarget, create_link
-from server.registry import runs, session_changes, sessions
+from server.registry import deleting, runs, session_changes, sessions
 from server.registry.attempts import close_silent, list_attempts
 from server.registry.database import Database
 from server.registry.leases import take_lease
@@ -123,7 +123,7 @@ def test_the_link_still_belongs_to_its_session(first_version: str) -> None:
     """Making the table anew would have taken it off: then deleting the session would not end it."""
     database = Database(first_version)
     database.migrate()
-    sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "s", etag=None, now=NOW)
     assert SqlLinkStore(database).get_link("l").revoked == NOW
     database.close()
 
@@ -212,6 +212,6 @@ def test_every_step_can_be_undone_with_rows_in_all_tables(first_version: str) ->
     register_attempt(
         database, "job", lambda _run, _last: runs.RunChanges(), {}, creator="me", now=NOW
     )
-    sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "s", etag=None, now=NOW)
     assert SqlLinkStore(database).get_link("l").revoked == NOW
     database.close()
