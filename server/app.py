@@ -26,6 +26,8 @@ from server.content_host import ContentHost
 from server.deferred import Deferred
 from server.discovery.service import build_discovery
 from server.errors import install_error_handlers
+from server.figures.collecting import Collector
+from server.figures.filling import Figures
 from server.grants import LinkEndedError
 from server.job_path import JobPath
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
@@ -126,7 +128,15 @@ def build_services(settings: Settings) -> Services:
     storage = open_storage(settings.readable_roots)
     version = engine_version(settings.engine)
     assets = load_assets(find_xprof_static(), settings.resolved_asset_cache, settings.path_prefix)
-    prewarmer = Prewarmer(database, results, workers, version, rules, metrics.record_prewarm)
+    threads = Threads(
+        storage=anyio.CapacityLimiter(_STORAGE_THREADS),
+        cache=anyio.CapacityLimiter(_CACHE_THREADS),
+    )
+    collector = Collector(results, workers, version, threads.cache)
+    figures = Figures(database, storage, collector, rules, threads.storage)
+    prewarmer = Prewarmer(
+        database, results, workers, version, rules, metrics.record_prewarm, figures.ask
+    )
     return Services(
         settings=settings,
         engine_version=version,
@@ -139,16 +149,14 @@ def build_services(settings: Settings) -> Services:
         workers=workers,
         deferred=Deferred(),
         prewarmer=prewarmer,
+        figures=figures,
         discovery=build_discovery(settings, database, storage, prewarmer, metrics.discovery),
         uploads=open_uploads(settings, database, storage, prewarmer),
         metrics=metrics,
         assets=assets,
         policies=Policies(settings.frame_ancestors, settings.content_url),
         sign_ins=open_sign_ins(settings),
-        threads=Threads(
-            storage=anyio.CapacityLimiter(_STORAGE_THREADS),
-            cache=anyio.CapacityLimiter(_CACHE_THREADS),
-        ),
+        threads=threads,
     )
 
 
@@ -158,6 +166,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        services.figures.start()
         if services.uploads is not None:
             services.uploads.start_cleaning()
         if settings.scan_seconds:
@@ -167,6 +176,7 @@ def create_app(settings: Settings) -> FastAPI:
         if services.uploads is not None:
             await services.uploads.aclose()
         await services.prewarmer.aclose()
+        await services.figures.aclose()
         await services.deferred.aclose()
         await services.workers.aclose()
         await run_in_threadpool(services.database.close)

@@ -24,6 +24,7 @@ from loader.keys import ToolRequest
 from loader.results import ResultStore
 from loader.service import plan_for
 from loader.tools import ALL_HOSTS
+from server.figures.freshness import Wish
 from server.registry.database import Database
 from server.registry.prewarm import (
     UNDER_WAY,
@@ -43,6 +44,7 @@ _MOST_SESSIONS = 200
 _LOOK_SECONDS = 2.0
 """How often a running prewarm looks whether somebody has cancelled it."""
 T = TypeVar("T")
+HandOn = Callable[[ProfilerSession, Wish, SessionFiles | None], None]
 logger = logging.getLogger(__name__)
 
 
@@ -106,6 +108,8 @@ class Prewarmer:
         engine_version: part of every answer's key.
         rules: which sessions are converted.
         ended: called with the outcome of each.
+        hand_on: called with each session, what it may cost to look further into it, and its files if they
+            were just listed: once it is converted, or at once if it is not to be.
         most: sessions that wait or are under way; further ones are skipped.
     """
 
@@ -117,6 +121,7 @@ class Prewarmer:
         engine_version: str,
         rules: PrewarmRules,
         ended: Callable[[PrewarmState], None],
+        hand_on: HandOn | None = None,
         most: int = _MOST_SESSIONS,
     ) -> None:
         self._database = database
@@ -126,6 +131,7 @@ class Prewarmer:
         self._rules = rules
         self._most = most
         self._ended = ended
+        self._hand_on = hand_on
         self._slots = asyncio.Semaphore(_SESSIONS_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -140,9 +146,11 @@ class Prewarmer:
     def start(self, session: ProfilerSession, files: SessionFiles) -> None:
         """Begins to convert a session that waits for it; called in the event loop, returns at once."""
         if session.prewarm == PrewarmState.WAITING:
-            task = asyncio.create_task(self._prewarm(session.uid, files))
+            task = asyncio.create_task(self._prewarm(session, files))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+        elif self._hand_on is not None:
+            self._hand_on(session, Wish.KEPT, files)
 
     async def aclose(self) -> None:
         """Ends all conversions in advance; those that were not done count as failed."""
@@ -151,17 +159,20 @@ class Prewarmer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _prewarm(self, uid: str, files: SessionFiles) -> None:
+    async def _prewarm(self, session: ProfilerSession, files: SessionFiles) -> None:
         outcome = PrewarmState.FAILED
         try:
             async with asyncio.timeout(LONGEST.total_seconds()):
-                outcome = await self._take_turn(uid, files)
+                outcome = await self._take_turn(session.uid, files)
         except TimeoutError:
             logger.warning("a session was not converted in advance within an hour")
         except Exception:  # the background has nobody else who would say it
             logger.exception("a session could not be converted in advance")
         finally:
-            await self._finish(uid, outcome)
+            await self._finish(session.uid, outcome)
+        if outcome is PrewarmState.DONE and self._hand_on is not None:
+            # It may have taken an hour: what lies there now is looked at anew.
+            self._hand_on(session, Wish.MADE, None)
 
     async def _take_turn(self, uid: str, files: SessionFiles) -> PrewarmState:
         async with self._slots:

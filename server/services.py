@@ -14,6 +14,7 @@ from loader.storage.base import Storage
 from server.audit.log import AuditLog
 from server.deferred import Deferred
 from server.discovery.service import Discovery
+from server.figures.filling import Figures
 from server.metrics import Metrics
 from server.prewarm import Prewarmer
 from server.recent_listings import RecentListings
@@ -40,6 +41,7 @@ class Services:
 
     Attributes:
         engine_version: names the workers' engine in every answer's key.
+        figures: makes sessions' summaries in the background; pages that miss one ask for it.
         uploads: takes them in, or None when there is no place for them.
     """
 
@@ -54,6 +56,7 @@ class Services:
     workers: Workers
     deferred: Deferred
     prewarmer: Prewarmer
+    figures: Figures
     discovery: Discovery
     uploads: Uploads | None
     metrics: Metrics

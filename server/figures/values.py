@@ -14,7 +14,7 @@ MOST_OPS = 300
 """Operations that are kept of a session, those with most time."""
 MOST_HOSTS = 4096
 MOST_NAME = 300
-"""Characters of an operation's, a category's or a host's name; longer ones are cut."""
+"""Characters of an operation's, a category's or a host's name; longer ones lose their middle."""
 
 
 @dataclass(frozen=True)
