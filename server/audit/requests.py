@@ -16,6 +16,7 @@ from fastapi import Request
 
 from auth.identity import Principal, Role
 from auth.links import RunTarget, ShareLink
+from auth.policy import Action
 from server.audit.log import new_event
 from server.audit_notes import AuditNote, is_unchanged, noted, noted_actor
 from server.names import link_name, run_name, session_name
@@ -56,7 +57,7 @@ def write_change(request: Request, services: Services, resource: str) -> None:
         actor=actor.principal.id,
         actor_name=actor.principal.name,
         action=actor.action,
-        verb=note.verb or _verb(request),
+        verb=note.verb or _verb(request, actor.action),
         resource=note.resource,
         address=network_address(request),
         details=note.details,
@@ -135,8 +136,10 @@ def network_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _verb(request: Request) -> str:
+def _verb(request: Request, action: str) -> str:
     """What a request does: the method of a resource (AIP-136), a page's last word, or the HTTP method."""
+    if action == Action.LINKS_REVOKE.value:
+        return "revoke"
     template = str(getattr(request.scope.get("route"), "path", ""))
     last = template.rpartition("/")[2]
     if ":" in last:

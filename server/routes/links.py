@@ -12,6 +12,7 @@ from auth.identity import Principal
 from auth.policy import Action
 from server.access import api_router, require
 from server.aip import expected_etag, next_page_token, page_request
+from server.audit_notes import note_audited
 from server.errors import invalid_field
 from server.lifetimes import expiry, state_at
 from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
@@ -189,6 +190,7 @@ def _create(
             view=body.view.to_stored(),
         )
         shown = to_resource(link, now)
+        note_audited(request, shown.name, target=shown.session or shown.run)
         uri = link_uri(services, request, token)
         return CreatedLink(**{**dict(shown), "uri": uri, "token": token})
 

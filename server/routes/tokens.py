@@ -100,6 +100,7 @@ def get_token(
 
 @router.delete("/{token}")
 def revoke_token(
+    request: Request,
     services: ServicesDependency,
     _principal: Manager,
     token: ResourceId,
@@ -109,7 +110,9 @@ def revoke_token(
     """Revokes an API token: it opens nothing any more. Doing it twice does no harm."""
     now = datetime.now(UTC)
     etag = expected_etag(parameters.etag, if_match)
-    return to_resource(SqlTokenStore(services.database).revoke_token(token, now, etag), now)
+    revoked = SqlTokenStore(services.database).revoke_token(token, now, etag)
+    note_audited(request, token_name(token), verb="revoke", displayName=revoked.name)
+    return to_resource(revoked, now)
 
 
 def to_resource(token: identity.ApiToken, now: datetime) -> ApiToken:

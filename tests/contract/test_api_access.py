@@ -34,6 +34,12 @@ CALLS = {
     ("PUT", f"{SESSION}/hosts/h"): "job or editor",
     ("POST", f"{SESSION}:completeUpload"): "job or editor",
     ("DELETE", f"{SESSION}/hosts/h"): "editor",
+    ("GET", f"{SESSION}/comments"): "viewer",
+    ("POST", f"{SESSION}/comments"): "viewer",
+    ("GET", f"{SESSION}/comments/c"): "viewer",
+    ("PATCH", f"{SESSION}/comments/c"): "viewer",
+    ("DELETE", f"{SESSION}/comments/c"): "viewer",
+    ("GET", f"{SESSION}/hosts/h:download"): "editor",
     ("POST", f"{SESSION}/shareLinks"): "editor",
     ("GET", f"{SESSION}/shareLinks"): "editor",
     ("GET", "/shareLinks"): "editor",
@@ -45,6 +51,9 @@ CALLS = {
     ("DELETE", "/apiTokens/x"): "admin",
     ("GET", "/operations"): "viewer",
     ("GET", "/operations/x"): "viewer",
+    ("GET", "/auditEvents"): "admin",
+    ("GET", "/auditEvents:export"): "admin",
+    ("GET", "/auditEvents/e"): "admin",
     ("GET", "/caller"): "anybody",
 }
 MAY = {
@@ -81,8 +90,10 @@ def test_every_route_of_the_api_is_in_the_table(api: Api) -> None:
             + path.replace("Runs/r", "Runs/{run}")
             .replace("Sessions/s", "Sessions/{session}")
             .replace("hosts/h", "hosts/{host}")
+            .replace("comments/c", "comments/{comment}")
             .replace("shareLinks/x", "shareLinks/{link}")
             .replace("apiTokens/x", "apiTokens/{token}")
+            .replace("auditEvents/e", "auditEvents/{event}")
             .replace("operations/x", "operations/{operation}"),
         )
         for method, path in CALLS
