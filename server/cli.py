@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from server.commands import (
     audit,
     discovery,
+    groups,
     links,
     operations,
     pages,
@@ -39,6 +40,7 @@ _HUB = "Talk to a hub"
 _HERE = "Run a hub"
 app.add_typer(runs.app, name="runs", rich_help_panel=_HUB)
 app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
+app.add_typer(groups.app, name="groups", rich_help_panel=_HUB)
 app.add_typer(links.app, name="links", rich_help_panel=_HUB)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
 app.add_typer(audit.app, name="audit", rich_help_panel=_HUB)

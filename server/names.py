@@ -43,6 +43,11 @@ def operation_name(operation: str) -> str:
     return f"operations/{operation}"
 
 
+def group_name(group: str) -> str:
+    """Resource name of a run group (not percent-encoded)."""
+    return f"runGroups/{group}"
+
+
 def audit_event_name(event: str) -> str:
     """Resource name of an event of the audit log."""
     return f"auditEvents/{event}"

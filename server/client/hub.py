@@ -9,6 +9,7 @@ from urllib.parse import quote
 from server.client.audit import Audit
 from server.client.device_codes import DeviceCodes
 from server.client.discovery import Discovery
+from server.client.groups import RunGroups
 from server.client.links import Links
 from server.client.operations import Operations
 from server.client.runs import Runs
@@ -34,6 +35,7 @@ class HubClient:
     Attributes:
         runs: runs.
         discovery: taking folders in, and looking for sessions.
+        groups: groups of runs.
         sessions: their sessions.
         links: share links.
         tokens: API tokens.
@@ -53,6 +55,7 @@ class HubClient:
         self.transport = Transport(url, token)
         self.runs = Runs(self.transport)
         self.discovery = Discovery(self.transport)
+        self.groups = RunGroups(self.transport)
         self.sessions = Sessions(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)

@@ -9,6 +9,7 @@ LINKS = "/shareLinks"
 TOKENS = "/apiTokens"
 OPERATIONS = "/operations"
 AUDIT_EVENTS = "/auditEvents"
+RUN_GROUPS = "/runGroups"
 
 
 def run_path(run: str) -> str:
