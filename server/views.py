@@ -66,7 +66,7 @@ _NO_NAMES = _Names()
 _OTHER_SPELLINGS: Mapping[str, str] = MappingProxyType(
     {"moduleName": "module_name", "opName": "node_name", "tag": "tool"}
 )
-_TRACES = frozenset(tool.name for tool in TOOLS.values() if tool.several_hosts)
+TRACE_TOOLS = frozenset(tool.name for tool in TOOLS.values() if tool.several_hosts)
 """Tools with a time axis, and the only ones that show a choice of several hosts."""
 
 
@@ -119,7 +119,7 @@ class NewView(View):
     @field_validator("hosts")
     @classmethod
     def _one_host_or_trace(cls, hosts: list[str], info: ValidationInfo) -> list[str]:
-        if len(hosts) > 1 and info.data.get("tool", "") not in _TRACES:
+        if len(hosts) > 1 and info.data.get("tool", "") not in TRACE_TOOLS:
             raise ValueError("Only the trace viewers show several hosts at once; name one.")
         if "" in hosts:
             raise ValueError("A host's name can't be empty.")
@@ -148,7 +148,7 @@ class NewView(View):
             return None
         if not math.isfinite(moment):
             raise ValueError("This must be a finite number of milliseconds.")
-        if info.data.get("tool", "") not in _TRACES:
+        if info.data.get("tool", "") not in TRACE_TOOLS:
             raise ValueError("Only the trace viewers show a range of time; say so in tool.")
         return moment
 
@@ -180,7 +180,7 @@ def query_of(view: View) -> str:
     """The query that makes XProf's page show the view, without question mark; empty for an empty view."""
     names = _NAMES.get(view.tool, _NO_NAMES)
     pairs = [("tag", view.tool)]
-    if view.tool in _TRACES:
+    if view.tool in TRACE_TOOLS:
         pairs.append(("hosts", ",".join(view.hosts)))
     else:
         pairs += [("host", host) for host in view.hosts]
@@ -205,7 +205,7 @@ def read_state(text: str) -> NewView:
         "module": _first(parameters, names.module),
         "op": _first(parameters, names.op),
     }
-    if tool in _TRACES:
+    if tool in TRACE_TOOLS:
         fields |= {"startMs": parameters.get(START), "endMs": parameters.get(END)}
     view = _usable(fields)
     if view == NewView():
@@ -264,7 +264,7 @@ def _first(parameters: Mapping[str, str], name: str) -> str:
 
 
 def _hosts(parameters: Mapping[str, str], tool: str) -> list[str]:
-    several = parameters.get("hosts", "") if tool in _TRACES else ""
+    several = parameters.get("hosts", "") if tool in TRACE_TOOLS else ""
     if several:
         return [host for host in several.split(",") if host]
     host = parameters.get("host", "")
