@@ -1,30 +1,39 @@
-"""What a browser shows instead of a token, once somebody has signed in with one.
+"""Who has signed in with a browser, and what the browser shows for it.
 
-Three sealed texts, each good for one thing: the browser session names an API token and is good for every
-page; the pass names a token and one profiler session, and is good for that one on the host where profiles are
-shown; the hand-over brings the right to a pass from the one host to the other, for a minute. Each holds the
-token's id and never the token. None is worth more than the token is at the moment of each request:
-`principal_of` asks for it anew, so a revoked token ends all three at once.
+Three sealed texts, each good for one thing: the cookie names a browser session and is good for every page; the
+pass names one too, and one profiler session, and is good for that one on the host where profiles are shown;
+the hand-over brings the right to a pass from the one host to the other, for a minute. A browser session is
+kept in the registry, so that signing out ends all three everywhere. None says what may be done: `principal_of`
+asks anew at each request, so a revoked token or a smaller role counts at once.
 """
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
-from auth.identity import Principal, find_working_token
+from auth.identity import ApiToken, Principal
+from auth.members import KnownPerson, Membership, principal_of_person
 from auth.sealing import Fields, Seal
-
-if TYPE_CHECKING:
-    from auth.ports import TokenStore
 
 LONGEST_PASS = timedelta(hours=8)
 """A day's work with one profile; the page asks for another pass by itself when it is loaded again."""
 HAND_OVER_TIME = timedelta(seconds=60)
 """For one redirect, on a slow line and with clocks of front ends that differ."""
-NO_TOKEN = ""
-"""Stands for the id of a token where nobody needs one: on a development server."""
+NO_SESSION = ""
+"""Stands for the id of a browser session where nobody signs in: on a development server, and behind IAP."""
+
+
+class SignInMethod(StrEnum):
+    """How somebody has signed in."""
+
+    NONE = "none"
+    TOKEN = "token"  # noqa: S105 - a word
+    OIDC = "oidc"
+    IAP = "iap"
 
 
 @dataclass(frozen=True)
@@ -32,12 +41,37 @@ class BrowserSession:
     """Somebody has signed in.
 
     Attributes:
-        token_id: id of the API token that was shown.
+        id: random; no secret, for only a sealed text shows it.
+        method: how.
+        subject: id of the API token that was shown, or `user:` and the address.
+        person: whom another party vouches for; None for a token.
+        created: when (UTC).
         expires: first moment at which it is over (UTC, whole seconds).
+        ended: when somebody signed out or was signed out, or None.
     """
 
-    token_id: str
+    id: str
+    method: SignInMethod
+    subject: str
+    person: KnownPerson | None
+    created: datetime
     expires: datetime
+    ended: datetime | None = None
+
+
+@dataclass(frozen=True)
+class FoundSession:
+    """A browser session with what it is worth at the moment.
+
+    Attributes:
+        session: what was kept when it began.
+        token: the API token behind it, for one that began with a token and has not lost it.
+        memberships: roles that may be the person's.
+    """
+
+    session: BrowserSession
+    token: ApiToken | None
+    memberships: tuple[Membership, ...]
 
 
 @dataclass(frozen=True)
@@ -45,12 +79,12 @@ class SessionPass:
     """The right to look at one profiler session, and nothing else.
 
     Attributes:
-        token_id: as `BrowserSession.token_id`.
+        browser_session: id of the browser session that it ends with.
         session_uid: identity of the profiler session.
         expires: first moment at which it opens nothing (UTC, whole seconds).
     """
 
-    token_id: str
+    browser_session: str
     session_uid: str
     expires: datetime
 
@@ -72,23 +106,20 @@ class BrowserSeals:
     """Writes and reads the three texts; holds nothing but keys."""
 
     def __init__(self, secret: str) -> None:
-        self._sessions = Seal(secret, "browser session 1")
-        self._passes = Seal(secret, "session pass 1")
-        self._hand_overs = Seal(secret, "hand-over 1")
+        self._sessions = Seal(secret, "browser session 2")
+        self._passes = Seal(secret, "session pass 2")
+        self._hand_overs = Seal(secret, "hand-over 2")
 
     def write_session(self, session: BrowserSession) -> str:
         """A browser session as text."""
-        return self._sessions.write(
-            {"token": session.token_id, "expires": _seconds(session.expires)}
-        )
+        return self._sessions.write({"id": session.id, "expires": _seconds(session.expires)})
 
-    def read_session(self, text: str, now: datetime) -> BrowserSession | None:
-        """The browser session of a text; None if it is over, or not ours."""
+    def read_session(self, text: str, now: datetime) -> str | None:
+        """Id of the browser session of a text; None if it is over, or not ours."""
         fields = self._sessions.read(text)
-        if fields is None:
+        if fields is None or now >= _moment(fields["expires"]):
             return None
-        session = BrowserSession(str(fields["token"]), _moment(fields["expires"]))
-        return session if now < session.expires else None
+        return str(fields["id"])
 
     def write_pass(self, granted: SessionPass) -> str:
         """A pass as text."""
@@ -112,45 +143,62 @@ class BrowserSeals:
         return _pass_of(fields, now)
 
 
-def begin_session(
-    store: TokenStore, secret: str, now: datetime, lifetime: timedelta
-) -> BrowserSession | None:
-    """The browser session of who shows an API token; None if that does not work.
-
-    Ends with the token at the latest. What the token's role may look at is asked for elsewhere.
-    """
-    token = find_working_token(store, secret, now)
-    if token is None:
-        return None
+def session_by_token(token: ApiToken, now: datetime, lifetime: timedelta) -> BrowserSession:
+    """The browser session of who has shown an API token that works; ends with the token at the latest."""
     expires = min(now + lifetime, token.expires or now + lifetime)
-    return BrowserSession(token.id, expires.replace(microsecond=0))
+    return BrowserSession(
+        _new_id(), SignInMethod.TOKEN, token.id, None, now, expires.replace(microsecond=0)
+    )
+
+
+def session_of_person(
+    person: KnownPerson, method: SignInMethod, now: datetime, lifetime: timedelta
+) -> BrowserSession:
+    """The browser session of somebody whom another party vouches for."""
+    expires = (now + lifetime).replace(microsecond=0)
+    return BrowserSession(_new_id(), method, person.id, person, now, expires)
 
 
 def hand_over(session: BrowserSession, session_uid: str, now: datetime) -> HandOver:
     """What lets the other host show one profiler session to whom this browser session belongs."""
     expires = min(session.expires, now + LONGEST_PASS)
-    granted = SessionPass(session.token_id, session_uid, expires)
+    granted = SessionPass(session.id, session_uid, expires)
     return HandOver(granted, now + HAND_OVER_TIME)
 
 
-def principal_of(store: TokenStore, token_id: str, now: datetime) -> Principal | None:
-    """Who a browser session or a pass stands for, if its token still works."""
-    token = store.find_token_by_id(token_id)
-    if token is None or token.id != token_id or not token.works_at(now):
+def principal_of(found: FoundSession, admins: Collection[str], now: datetime) -> Principal | None:
+    """Who a browser session stands for at this moment; None when it is over, or its holder has no role.
+
+    Args:
+        found: the browser session with what it is worth.
+        admins: members that are admins by setting.
+        now: this moment.
+    """
+    session, token = found.session, found.token
+    if session.ended is not None or now >= session.expires:
+        return None
+    if session.person is not None:
+        return principal_of_person(session.person, found.memberships, admins)
+    if token is None or token.id != session.subject or not token.works_at(now):
         return None
     return token.principal
 
 
+def _new_id() -> str:
+    return secrets.token_hex(16)
+
+
 def _pass_fields(granted: SessionPass) -> Fields:
     return {
-        "token": granted.token_id,
+        "browser": granted.browser_session,
         "session": granted.session_uid,
         "expires": _seconds(granted.expires),
     }
 
 
 def _pass_of(fields: Fields, now: datetime) -> SessionPass | None:
-    granted = SessionPass(str(fields["token"]), str(fields["session"]), _moment(fields["expires"]))
+    browser, session = str(fields["browser"]), str(fields["session"])
+    granted = SessionPass(browser, session, _moment(fields["expires"]))
     return granted if now < granted.expires else None
 
 

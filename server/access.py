@@ -18,10 +18,12 @@ from starlette.concurrency import run_in_threadpool
 from auth.identity import LOCAL_ADMIN, Principal, as_job, identify, identify_token, is_basic
 from auth.policy import Action, may
 from server.audit.requests import may_be_change, write_change
+from auth.tokens import API_PREFIX
 from server.audit_notes import note_actor
 from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
 from server.errors import ApiError
 from server.job_path import token_of_path
+from server.iap import find_iap_caller
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 from server.names import link_name, operation_name, run_name, session_name, token_name
 from server.registry.tokens import SqlTokenStore
@@ -39,8 +41,9 @@ def find_principal(request: Request, services: Services) -> Principal:
     """The caller of a request; blocks on the database.
 
     Raises:
-        ApiError: 401 without a working API token; 403 when another site led a browser here, or when the token
-            in a job's path is none that a job may use.
+        ApiError: 401 without a working API token, unless Google's proxy vouches for the caller; 403 when another
+            site led a browser here, when the token in a job's path is none that a job may use, or when the
+            proxy vouches for somebody without a role.
     """
     path_token = token_of_path(request)
     if services.settings.auth == "dev":
@@ -54,7 +57,13 @@ def find_principal(request: Request, services: Services) -> Principal:
     if is_basic(authorization):
         # No browser sends a bearer token by itself, but every browser repeats these.
         refuse_foreign_site(request)
-    return _known(identify(store, authorization, now))
+    caller = identify(store, authorization, now)
+    # Google's proxy may use the header itself; only a token of ours takes the place of what it says.
+    is_proxied = services.sign_ins.iap is not None and API_PREFIX not in (authorization or "")
+    if caller is None and is_proxied:
+        refuse_foreign_site(request)
+        caller = find_iap_caller(request, services)
+    return _known(caller)
 
 
 def _job(principal: Principal | None) -> Principal:

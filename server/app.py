@@ -62,6 +62,8 @@ from server.routes import (
     notifications,
     operations,
     run_pages,
+    provider_sign_in,
+    run_groups,
     runs,
     session_files,
     session_health,
@@ -230,6 +232,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(run_pages.router)
     for router in (xprof_progress.routes, xprof.routes):
         app.include_router(xprof.at_all_places(router))
+    app.include_router(provider_sign_in.router)
     app.include_router(pages.router)
     _add_middleware(app, services)
     return app

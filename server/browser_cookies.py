@@ -1,7 +1,7 @@
-"""The two cookies of people who have signed in: their names, and what browsers may do with them.
+"""The cookies of people who sign in: their names, and what browsers may do with them.
 
-Neither is read by a script (HttpOnly) or sent along by a page of another site (SameSite=Lax), and the API
-reads neither (`server.access`).
+None is read by a script (HttpOnly) or sent along by a page of another site (SameSite=Lax), and the API
+reads none (`server.access`).
 """
 
 from __future__ import annotations
@@ -14,25 +14,42 @@ from fastapi import Request, Response
 from server.settings import Settings
 
 _SIGNED_IN = "xprof-hub"
+_ATTEMPT = "xprof-hub-attempt"
 _PASS = "xprof-hub-pass"  # noqa: S105 - a name
 
 
 def signed_in_cookie(request: Request, settings: Settings) -> str:
     """Text of the cookie that shows who has signed in; empty when there is none."""
-    return request.cookies.get(_signed_in_name(request, settings), "")
+    return request.cookies.get(_own_name(_SIGNED_IN, request, settings), "")
 
 
 def set_signed_in(
     response: Response, request: Request, settings: Settings, text: str, expires: datetime
 ) -> None:
     """Lets the browser keep who has signed in, for all pages of this host."""
-    name = _signed_in_name(request, settings)
-    _set(response, name, text, "/", expires, is_secure=_is_secure(request, settings))
+    _set_own(response, request, settings, _SIGNED_IN, text, expires)
 
 
 def forget_signed_in(response: Response, request: Request, settings: Settings) -> None:
     """Lets the browser forget it."""
     set_signed_in(response, request, settings, "", datetime.fromtimestamp(0, UTC))
+
+
+def attempt_cookie(request: Request, settings: Settings) -> str:
+    """Text of the cookie of who is on the way to the provider and back; empty when there is none."""
+    return request.cookies.get(_own_name(_ATTEMPT, request, settings), "")
+
+
+def set_attempt(
+    response: Response, request: Request, settings: Settings, text: str, expires: datetime
+) -> None:
+    """Lets the browser keep that somebody is on the way to the provider."""
+    _set_own(response, request, settings, _ATTEMPT, text, expires)
+
+
+def forget_attempt(response: Response, request: Request, settings: Settings) -> None:
+    """Lets the browser forget it: a way back is good once."""
+    set_attempt(response, request, settings, "", datetime.fromtimestamp(0, UTC))
 
 
 def pass_cookie(request: Request, settings: Settings) -> str:
@@ -46,6 +63,19 @@ def set_pass(
     """Lets the browser keep a pass, and send it for one session's path only."""
     is_secure = settings.content_url.startswith("https://")
     _set(response, _pass_name(settings), text, path, expires, is_secure=is_secure)
+
+
+def _set_own(
+    response: Response,
+    request: Request,
+    settings: Settings,
+    name: str,
+    text: str,
+    expires: datetime,
+) -> None:
+    """Sets a cookie for all pages of the hub's host."""
+    own = _own_name(name, request, settings)
+    _set(response, own, text, "/", expires, is_secure=_is_secure(request, settings))
 
 
 def _set(
@@ -62,14 +92,14 @@ def _is_secure(request: Request, settings: Settings) -> bool:
     return (settings.base_url or str(request.url)).startswith("https://")
 
 
-def _signed_in_name(request: Request, settings: Settings) -> str:
+def _own_name(name: str, request: Request, settings: Settings) -> str:
     """With TLS a name that no other host of the domain, and nobody on the way, can set a cookie for.
 
     Two hubs below one host name have names of their own, for such a cookie goes to all paths.
     """
     prefix = settings.path_prefix
     mark = f"-{hashlib.sha256(prefix.encode()).hexdigest()[:8]}" if prefix else ""
-    return f"{'__Host-' if _is_secure(request, settings) else ''}{_SIGNED_IN}{mark}"
+    return f"{'__Host-' if _is_secure(request, settings) else ''}{name}{mark}"
 
 
 def _pass_name(settings: Settings) -> str:

@@ -43,6 +43,7 @@ def examine(settings: Settings) -> Iterator[Finding]:
     problems = [
         *settings.problems_with_binding(),
         *settings.problems_with_addresses(),
+        *settings.problems_with_people(),
         *settings.problems_with_folders(),
     ]
     is_production = settings.environment == "production"

@@ -47,6 +47,7 @@ _REGISTRY_ANSWERS: Mapping[RegistryProblem, ErrorAnswer] = MappingProxyType(
         RegistryProblem.TOO_COSTLY: INVALID,
         RegistryProblem.NOT_EMPTY: PRECONDITION,
         RegistryProblem.FULL: PRECONDITION,
+        RegistryProblem.LAST_ADMIN: PRECONDITION,
         RegistryProblem.HELD: CONFLICT,
     }
 )

@@ -58,7 +58,7 @@ def check_start(settings: Settings, part: Part | None) -> None:
         problems += settings.problems_of_worker() if is_production else []
     else:
         problems = settings.problems_with_binding() + settings.problems_with_addresses()
-        problems += settings.problems_with_discovery()
+        problems += settings.problems_with_discovery() + settings.problems_with_people()
         problems += settings.problems_in_production() if is_production else []
     folders = settings.problems_with_folders()
     problems += _problems_with_roots(settings) + (folders if is_production else [])

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
-from auth.browser_sessions import SessionPass, hand_over, principal_of
+from auth.browser_sessions import SessionPass, hand_over
 from auth.identity import LOCAL_ADMIN, Principal
 from auth.policy import Action, may
 from server.browser_cookies import pass_cookie, set_pass
@@ -22,13 +22,14 @@ from server.local_paths import address_path
 from server.names import is_id, session_name
 from server.registry.openings import find_opened
 from server.registry.records import ProfilerSession
-from server.registry.tokens import SqlTokenStore
 from server.services import Services
 from server.signed_in import (
     NotAllowedError,
     NothingThereError,
     Person,
     SignInNeededError,
+    find_session,
+    lasting_session,
     require_person,
     this_address,
 )
@@ -142,7 +143,8 @@ def _opened_by_pass(
 def _holder(services: Services, granted: SessionPass, now: datetime) -> Principal | None:
     if services.settings.auth == "dev":
         return LOCAL_ADMIN
-    return principal_of(SqlTokenStore(services.database), granted.token_id, now)
+    found = find_session(services, granted.browser_session, now)
+    return found[0] if found else None
 
 
 def _find(services: Services, run_id: str, session_id: str) -> tuple[ProfilerSession, str] | None:
@@ -154,7 +156,8 @@ def _find(services: Services, run_id: str, session_id: str) -> tuple[ProfilerSes
 def _hand_over_address(
     request: Request, services: Services, person: Person, session: ProfilerSession
 ) -> str:
-    granted = hand_over(person.session, session.uid, datetime.now(UTC))
+    now = datetime.now(UTC)
+    granted = hand_over(lasting_session(services, person, now), session.uid, now)
     text = services.sign_ins.seals.write_hand_over(granted)
     prefix = session_prefix(services, session.run, session.id)
     rest = request.scope["path"].partition(PROFILE_PATH)[2]

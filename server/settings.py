@@ -88,7 +88,6 @@ class Settings(PeopleSettings):
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""
     secret_key: str = DEFAULT_SECRET
-    auth: Literal["dev", "token", "oidc", "iap"] = "dev"
     engine: Literal["xprof", "fast"] = "xprof"
     shadow_fraction: float = Field(default=0.0, ge=0, le=1)
     """With the fast engine: share of its answers that are made by XProf too, compared and counted."""
@@ -111,6 +110,10 @@ class Settings(PeopleSettings):
     """Hours until somebody who has signed in with a browser has to do so again."""
     audit_days: float = Field(default=365.0, gt=0)
     """Days that events of the audit log are kept; `xprof-hub prune` removes older ones."""
+    address_requests: int = Field(default=6000, ge=0)
+    """Most requests of one network address within a minute, to pages and links; 0: any number."""
+    link_requests: int = Field(default=12_000, ge=0)
+    """Most requests under one link within a minute; 0: any number."""
     result_ttl_seconds: int = Field(default=7 * 24 * 3600, gt=0)
     error_ttl_seconds: int = Field(default=30, gt=0)
     """How long a failure that lies in the profile itself is remembered."""
@@ -213,7 +216,9 @@ class Settings(PeopleSettings):
                 f"front end and worker, for example: {secrets.token_urlsafe(32)}"
             )
         if self.auth == "dev":
-            problems.append("XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token, oidc or iap.")
+            problems.append(
+                "XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token, oidc or iap."
+            )
         if not self.database_url:
             problems.append(
                 "XPROF_HUB_DATABASE_URL is not set; SQLite on one disk can't be shared by front ends."
@@ -244,7 +249,7 @@ class Settings(PeopleSettings):
 
     def advice_for_production(self) -> list[str]:
         """What may stay as it is, but had better change before strangers come."""
-        advice = []
+        advice = self.advice_on_people()
         if self.upload_root and not self.upload_root.startswith(GCS_SCHEME):
             advice.append(
                 f"XPROF_HUB_UPLOAD_ROOT ({self.upload_root}) is a directory. Every front end and worker has "

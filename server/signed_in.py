@@ -1,32 +1,40 @@
 """Who looks at the pages that no link opens: people who have signed in, or all on a developer's machine.
 
-`find_person` is the one place where that cookie becomes a principal, and asks the database at each request,
-so that a revoked token shows nothing more. The API never asks here: what a page could be made to send along
-with a cookie changes nothing and reads nothing there.
+`find_person` is the one place where a cookie becomes a principal, and asks the database at each request, so
+that a revoked token, a smaller role and signing out elsewhere count at once. The API never asks here: what a
+page could be made to send along with a cookie changes nothing and reads nothing there.
 """
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from fastapi import Request
 
 from auth.browser_sessions import (
     LONGEST_PASS,
-    NO_TOKEN,
+    NO_SESSION,
     BrowserSeals,
     BrowserSession,
+    SignInMethod,
     principal_of,
+    session_of_person,
 )
+from auth.iap import IapReader
 from auth.identity import LOCAL_ADMIN, Principal
+from auth.oidc import AttemptSeal, Client
 from auth.policy import Action, may
+from auth.signed_tokens import PublishedKeys
 from loader.redis_results import connect
 from server.access import refuse_foreign_host
 from server.browser_cookies import signed_in_cookie
+from server.iap import find_iap_person, principal_of_iap
 from server.local_paths import address_path
-from server.registry.tokens import SqlTokenStore
+from server.oidc_provider import OidcProvider
+from server.published import PublishedDocument
+from server.registry.browser_sessions import SqlBrowserSessions
 from server.services import Services
 from server.settings import DEFAULT_SECRET, Settings
 from server.sign_in_guesses import SignInGuesses
@@ -59,7 +67,7 @@ class Person:
 
     Attributes:
         principal: who it is.
-        session: how long, and by which token.
+        session: how long, and by which way.
     """
 
     principal: Principal
@@ -68,7 +76,7 @@ class Person:
     @property
     def has_signed_in(self) -> bool:
         """Whether there is something to sign out of."""
-        return self.session.token_id != NO_TOKEN
+        return self.session.id != NO_SESSION
 
 
 def open_sign_ins(settings: Settings) -> SignIns:
@@ -80,25 +88,64 @@ def open_sign_ins(settings: Settings) -> SignIns:
     is_secret = settings.secret_key != DEFAULT_SECRET
     secret = settings.secret_key if is_secret else secrets.token_urlsafe(32)
     client = connect(settings.redis_url) if settings.redis_url else None
-    return SignIns(BrowserSeals(secret), SignInGuesses(client))
+    return SignIns(
+        BrowserSeals(secret),
+        AttemptSeal(secret),
+        SignInGuesses(client),
+        frozenset(settings.admins),
+        _provider(settings),
+        _iap(settings),
+    )
 
 
 def find_person(request: Request, services: Services) -> Person | None:
     """Who is at the browser, or None; blocks on the database.
 
     Raises:
-        ApiError: 403 when a development server is asked by another name than this machine's.
+        ApiError: 403 when a development server is asked by another name than this machine's; 503 when the keys
+            of Google's proxy can't be fetched.
     """
     now = datetime.now(UTC)
     if services.settings.auth == "dev":
         refuse_foreign_host(request)
-        return Person(LOCAL_ADMIN, BrowserSession(NO_TOKEN, now + LONGEST_PASS))
+        return Person(LOCAL_ADMIN, _passing_session(SignInMethod.NONE, LOCAL_ADMIN.id, now))
     text = signed_in_cookie(request, services.settings)
-    session = services.sign_ins.seals.read_session(text, now) if text else None
-    if session is None:
+    session_id = services.sign_ins.seals.read_session(text, now) if text else None
+    found = find_session(services, session_id, now) if session_id else None
+    if found is not None:
+        return Person(*found)
+    known = find_iap_person(request, services)
+    principal = principal_of_iap(services, known) if known else None
+    if known is None or principal is None:
         return None
-    principal = principal_of(SqlTokenStore(services.database), session.token_id, now)
-    return Person(principal, session) if principal else None
+    session = session_of_person(known, SignInMethod.IAP, now, LONGEST_PASS)
+    return Person(principal, replace(session, id=NO_SESSION))
+
+
+def find_session(
+    services: Services, session_id: str, now: datetime
+) -> tuple[Principal, BrowserSession] | None:
+    """Who holds a browser session that is not over, with it; asks the database once."""
+    found = SqlBrowserSessions(services.database).find(session_id)
+    principal = principal_of(found, services.sign_ins.admins, now) if found else None
+    return (principal, found.session) if found and principal else None
+
+
+def lasting_session(services: Services, person: Person, now: datetime) -> BrowserSession:
+    """The browser session that a pass ends with.
+
+    Behind Google's proxy there is none, for each request says who makes it, and the content host is not behind
+    it: one is made that lasts as long as a pass, and serves for the passes of the next hours.
+    """
+    session = person.session
+    if session.method is not SignInMethod.IAP or session.person is None or person.has_signed_in:
+        return session
+    sessions = SqlBrowserSessions(services.database)
+    kept = sessions.find_current(SignInMethod.IAP, session.subject, now + LONGEST_PASS / 2)
+    if kept is None:
+        kept = session_of_person(session.person, SignInMethod.IAP, now, LONGEST_PASS)
+        sessions.add(kept)
+    return kept
 
 
 def require_person(request: Request, services: Services, action: Action, resource: str) -> Person:
@@ -134,3 +181,26 @@ def this_address(request: Request, services: Services) -> str:
     """Path and query of a request as the browser has them, below the hub's address."""
     path = f"{services.settings.path_prefix}{request.scope['path']}"
     return address_path(path, request.url.query)
+
+
+def _passing_session(method: SignInMethod, subject: str, now: datetime) -> BrowserSession:
+    return BrowserSession(NO_SESSION, method, subject, None, now, now + LONGEST_PASS)
+
+
+def _provider(settings: Settings) -> OidcProvider | None:
+    if settings.auth != "oidc":
+        return None
+    client = Client(
+        settings.oidc_client_id,
+        settings.oidc_client_secret,
+        settings.oidc_scopes,
+        settings.oidc_groups_claim,
+    )
+    return OidcProvider(settings.oidc_issuer, client)
+
+
+def _iap(settings: Settings) -> IapReader | None:
+    if settings.auth != "iap":
+        return None
+    keys = PublishedKeys(PublishedDocument(settings.iap_keys_url).fetch)
+    return IapReader(settings.iap_audience, keys)

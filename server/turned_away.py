@@ -21,6 +21,8 @@ from server.ui.shell import Message
 from server.xprof_pages import html_response
 
 SIGN_IN_PATH = "/signin"
+PROVIDER_PATH = f"{SIGN_IN_PATH}/oidc"
+CALLBACK_PATH = f"{SIGN_IN_PATH}/callback"
 _READING = frozenset({"GET", "HEAD"})
 _OPENED_BY_ITSELF = frozenset({"", "document"})
 """`Sec-Fetch-Dest` of a page in a tab of its own; browsers leave it out where there is no TLS."""
@@ -37,6 +39,11 @@ def install_turned_away(app: FastAPI) -> None:
 def sign_in_address(path_prefix: str, back: str) -> str:
     """Path of the page to sign in, and to go on from there."""
     return f"{path_prefix}{SIGN_IN_PATH}?next={quote(back, safe='/')}"
+
+
+def provider_path(path_prefix: str, back: str) -> str:
+    """Path that leads to the provider, and from there back to a path of this hub."""
+    return f"{path_prefix}{PROVIDER_PATH}?next={quote(back, safe='/')}"
 
 
 def _on_sign_in_needed(request: Request, error: Exception) -> Response:

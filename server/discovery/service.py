@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
+from auth.push_tokens import PushVerifier
+from auth.signed_tokens import PublishedKeys
 from loader.storage.address import is_gcs
 from loader.storage.base import Storage
 from server.discovery.completion import expected_hosts, newest_change
@@ -21,6 +22,7 @@ from server.discovery.scanner import Scanner
 from server.discovery.schedule import Pace
 from server.discovery_metrics import DiscoveryMetrics
 from server.prewarm import Prewarmer
+from server.published import PublishedDocument
 from server.registry.database import Database
 from server.registry.discovery import open_sessions_of
 from server.registry.looks import (
@@ -34,9 +36,6 @@ from server.registry.looks import (
 from server.registry.prewarm import PrewarmState, change_prewarm
 from server.registry.records import Run
 from server.settings import Settings
-
-if TYPE_CHECKING:
-    from auth.push_tokens import PushVerifier
 
 _MOST_LOOKED_AT = 50
 _OLD = timedelta(days=1)
@@ -153,9 +152,5 @@ def _folder(root: str) -> str:
 def _verifier(settings: Settings) -> PushVerifier | None:
     if not settings.pubsub_audience:
         return None
-    # Google's library takes memory that a hub without notifications can spare.
-    from auth.push_tokens import PushVerifier
-    from server.discovery.push_keys import KeysAddress
-
-    keys = KeysAddress(settings.pubsub_keys_url)
-    return PushVerifier(settings.pubsub_audience, settings.pubsub_account, keys.fetch)
+    keys = PublishedKeys(PublishedDocument(settings.pubsub_keys_url).fetch)
+    return PushVerifier(settings.pubsub_audience, settings.pubsub_account, keys)

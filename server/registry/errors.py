@@ -13,6 +13,7 @@ class RegistryProblem(StrEnum):
     ETAG_MISMATCH = "etag_mismatch"
     TOO_COSTLY = "too_costly"
     NOT_EMPTY = "not_empty"
+    LAST_ADMIN = "last_admin"
     HELD = "held"
     """A legal hold keeps it from being deleted."""
     FULL = "full"

@@ -57,13 +57,13 @@ class SqlTokenStore:
         """The API token stored under this digest together with the stored digest, ended ones too."""
         with self._database.reading() as session:
             row = session.scalar(select(TokenRow).where(TokenRow.token_hash == digest))
-            return (_record(row), row.token_hash) if row else None
+            return (token_record(row), row.token_hash) if row else None
 
     def find_token_by_id(self, token_id: str) -> ApiToken | None:
         """The API token of this id, an ended one too."""
         with self._database.reading() as session:
             row = session.scalar(select(TokenRow).where(TokenRow.id == token_id))
-            return _record(row) if row else None
+            return token_record(row) if row else None
 
     def get_token(self, token_id: str) -> ApiToken:
         """The API token of this id.
@@ -72,7 +72,7 @@ class SqlTokenStore:
             RegistryError: NOT_FOUND.
         """
         with self._database.reading() as session:
-            return _record(_row(session, token_id))
+            return token_record(_row(session, token_id))
 
     def list_tokens(self, request: PageRequest) -> Page[ApiToken]:
         """A page of API tokens by their time of creation."""
@@ -80,7 +80,7 @@ class SqlTokenStore:
             rows, position = fetch_page(
                 session, select(TokenRow), TokenRow.created, TokenRow.key, request
             )
-            return Page(tuple(_record(row) for row in rows), position)
+            return Page(tuple(token_record(row) for row in rows), position)
 
     def revoke_token(self, token_id: str, now: datetime, etag: str | None = None) -> ApiToken:
         """Ends an API token and all that were made with it; a second time changes nothing, not even the time.
@@ -98,7 +98,7 @@ class SqlTokenStore:
             row.revoked = row.revoked or now
             session.flush()
             _revoke_descendants(session, row.id, now)
-            return _record(row)
+            return token_record(row)
 
 
 def _row(session: Session, token_id: str, *, lock: bool = False) -> TokenRow:
@@ -112,7 +112,7 @@ def _row(session: Session, token_id: str, *, lock: bool = False) -> TokenRow:
 def _require_parent(session: Session, token: ApiToken) -> None:
     """Holds the parent until the new token is there: whoever revokes the one then finds the other."""
     row = session.scalar(select(TokenRow).where(TokenRow.id == token.parent).with_for_update())
-    if row is None or not _record(row).works_at(token.created):
+    if row is None or not token_record(row).works_at(token.created):
         raise ParentEndedError
 
 
@@ -123,7 +123,8 @@ def _revoke_descendants(session: Session, token_id: str, now: datetime) -> None:
         ended = list(session.scalars(children.values(revoked=now).returning(TokenRow.id)))
 
 
-def _record(row: TokenRow) -> ApiToken:
+def token_record(row: TokenRow) -> ApiToken:
+    """A row as everybody else knows it."""
     return ApiToken(
         id=row.id,
         name=row.name,

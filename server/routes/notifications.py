@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from auth.push_tokens import KeysUnavailableError, PushVerifier
+from auth.push_tokens import PushVerifier
+from auth.signed_tokens import KeysUnavailableError
 from loader.storage.address import GCS_SCHEME
 from server.error_table import BODY_TOO_LARGE, NOT_FOUND, UNAUTHENTICATED, UNAVAILABLE
 from server.errors import ApiError

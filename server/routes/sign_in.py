@@ -1,4 +1,4 @@
-"""Signing in with an API token, once for a browser, and signing out.
+"""Signing in with an API token, once for a browser, and signing out of it.
 
 A change that a page of another site asks for is refused (`refuse_foreign_site`), so nobody can be signed in
 as somebody else, or out. `next` leads to this hub's own pages only.
@@ -12,17 +12,20 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
-from auth.browser_sessions import BrowserSession, begin_session, principal_of
+from auth.browser_sessions import BrowserSession, session_by_token
+from auth.identity import find_working_token
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
-from server.browser_cookies import forget_signed_in, set_signed_in
+from server.browser_cookies import forget_signed_in, set_signed_in, signed_in_cookie
 from server.forms import read_form
+from server.iap import find_iap_person, no_role
 from server.local_paths import local_path
+from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
 from server.signed_in import find_person, note_wrong_guess, seconds_to_wait
-from server.turned_away import SIGN_IN_PATH
-from server.ui.run_pages import render_sign_in
+from server.turned_away import SIGN_IN_PATH, provider_path
+from server.ui.sign_in_page import SignInPage, render_sign_in
 from server.xprof_pages import html_response
 
 router = APIRouter(include_in_schema=False)
@@ -37,10 +40,11 @@ _TOO_MANY = "Too many wrong tokens came from your network. Try again in {seconds
 @router.api_route(SIGN_IN_PATH, methods=["GET", "HEAD"])
 def show_form(request: Request, services: ServicesDependency) -> Response:
     """The form; who has signed in already is led on."""
-    back = _back(services, request.query_params.get("next", ""))
+    back = back_path(services, request.query_params.get("next", ""))
     if find_person(request, services) is not None:
         return RedirectResponse(back, 302, {"Cache-Control": "no-store"})
-    return _form(services, back)
+    known = find_iap_person(request, services)
+    return sign_in_page(services, back, refusal=no_role(known.email) if known else "")
 
 
 @router.post(SIGN_IN_PATH)
@@ -49,51 +53,87 @@ async def sign_in(request: Request, services: ServicesDependency) -> Response:
     refuse_foreign_site(request)
     fields = await read_form(request)
     token = fields.get("token", "").strip()
-    back = _back(services, fields.get("next", ""))
+    back = back_path(services, fields.get("next", ""))
     return await run_in_threadpool(_signed_in, request, services, token, back)
 
 
 @router.post(SIGN_OUT_PATH)
 def sign_out(request: Request, services: ServicesDependency) -> Response:
-    """Lets the browser forget who has signed in."""
+    """Ends the browser session here, and with it the passes that it gave; the browser forgets it."""
     refuse_foreign_site(request)
+    now = datetime.now(UTC)
+    text = signed_in_cookie(request, services.settings)
+    session_id = services.sign_ins.seals.read_session(text, now) if text else None
+    if session_id is not None:
+        SqlBrowserSessions(services.database).end(session_id, now)
     place = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
     response = RedirectResponse(place, 303, {"Cache-Control": "no-store"})
     forget_signed_in(response, request, services.settings)
     return response
 
 
-def _signed_in(request: Request, services: Services, token: str, back: str) -> Response:
-    seconds = seconds_to_wait(request, services)
-    if seconds:
-        answer = _form(services, back, _TOO_MANY.format(seconds=seconds), 429)
-        answer.headers["Retry-After"] = str(seconds)
-        return answer
-    settings, now = services.settings, datetime.now(UTC)
-    lifetime = timedelta(hours=settings.sign_in_hours)
-    session = begin_session(SqlTokenStore(services.database), token, now, lifetime)
-    if session is None:
-        note_wrong_guess(request, services)
-        return _form(services, back, _UNKNOWN, 403)
-    if not _may_look(services, session, now):
-        return _form(services, back, _JOBS_ONLY, 403)
-    response = RedirectResponse(back, 303, {"Cache-Control": "no-store"})
+def begin(
+    request: Request, services: Services, session: BrowserSession, back: str, status: int
+) -> Response:
+    """Keeps a browser session, and leads on with its cookie."""
+    # Whoever signs in again leaves no session behind that a copy of the old cookie would open.
+    old = services.sign_ins.seals.read_session(
+        signed_in_cookie(request, services.settings), session.created
+    )
+    sessions = SqlBrowserSessions(services.database)
+    if old is not None:
+        sessions.end(old, session.created)
+    sessions.add(session)
+    response = RedirectResponse(back, status, {"Cache-Control": "no-store"})
     text = services.sign_ins.seals.write_session(session)
-    set_signed_in(response, request, settings, text, session.expires)
+    set_signed_in(response, request, services.settings, text, session.expires)
     return response
 
 
-def _may_look(services: Services, session: BrowserSession, now: datetime) -> bool:
-    principal = principal_of(SqlTokenStore(services.database), session.token_id, now)
-    return may(principal, Action.RUNS_READ, "machineLearningRuns")
-
-
-def _form(services: Services, back: str, problem: str = "", status: int = 200) -> Response:
-    action = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
-    text = render_sign_in(action, back, problem)
-    return html_response(services.policies, text, "form", status)
-
-
-def _back(services: Services, wanted: str) -> str:
+def back_path(services: Services, wanted: str) -> str:
+    """Where to go on: on this hub, whatever a stranger's address says."""
     prefix = services.settings.path_prefix
     return local_path(wanted, prefix, f"{prefix}{RUNS_PATH}")
+
+
+def sign_in_page(
+    services: Services, back: str, *, problem: str = "", refusal: str = "", status: int = 200
+) -> Response:
+    """The page to sign in.
+
+    Args:
+        services: whose page.
+        back: where to go on afterwards.
+        problem: what was wrong with the token.
+        refusal: why nobody is signed in, when it is not about a token.
+        status: of the answer.
+    """
+    prefix = services.settings.path_prefix
+    provider = services.sign_ins.provider
+    page = SignInPage(
+        action=f"{prefix}{SIGN_IN_PATH}",
+        back=back,
+        problem=problem,
+        provider=provider.name if provider else "",
+        provider_href=provider_path(prefix, back),
+        refusal=refusal,
+    )
+    return html_response(services.policies, render_sign_in(page), "form", status)
+
+
+def _signed_in(request: Request, services: Services, token: str, back: str) -> Response:
+    seconds = seconds_to_wait(request, services)
+    if seconds:
+        problem = _TOO_MANY.format(seconds=seconds)
+        answer = sign_in_page(services, back, problem=problem, status=429)
+        answer.headers["Retry-After"] = str(seconds)
+        return answer
+    now = datetime.now(UTC)
+    found = find_working_token(SqlTokenStore(services.database), token, now)
+    if found is None:
+        note_wrong_guess(request, services)
+        return sign_in_page(services, back, problem=_UNKNOWN, status=403)
+    if not may(found.principal, Action.RUNS_READ, "machineLearningRuns"):
+        return sign_in_page(services, back, problem=_JOBS_ONLY, status=403)
+    lifetime = timedelta(hours=services.settings.sign_in_hours)
+    return begin(request, services, session_by_token(found, now, lifetime), back, 303)

@@ -22,8 +22,8 @@ NOTHING_THERE = Message(
 )
 NOT_ALLOWED = Message(
     "You may not look at this",
-    "The API token that you signed in with does not give the right to it.",
-    "Sign out and sign in with another token, or ask whoever runs this service for one.",
+    "Your role here, or that of the API token that you signed in with, does not give the right to it.",
+    "Ask an admin of this hub for another role, or sign out and sign in with another token.",
 )
 SIGN_IN_NEEDED = Message(
     "You are not signed in, or not any more",
@@ -77,18 +77,6 @@ class Listing:
     command: str = ""
     more: str = ""
     up: str = ""
-
-
-def render_sign_in(action: str, back: str, problem: str = "") -> str:
-    """The form that takes an API token.
-
-    Args:
-        action: where it goes.
-        back: where to go on afterwards.
-        problem: what was wrong with the token before.
-    """
-    page = _templates().get_template("sign_in.html")
-    return page.render(action=action, back=back, problem=problem, style=inline_style())
 
 
 def render_listing(listing: Listing, person: str = "", sign_out: str = "") -> str:

@@ -12,8 +12,15 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from auth.browser_sessions import BrowserSeals, BrowserSession, SessionPass, hand_over
+from auth.browser_sessions import (
+    BrowserSeals,
+    BrowserSession,
+    SessionPass,
+    SignInMethod,
+    hand_over,
+)
 from auth.identity import Role
+from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
 from server.registry.sessions import get_session
 from server.registry.tokens import SqlTokenStore
@@ -79,6 +86,16 @@ def hosts(server: TwoHosts) -> TwoHosts:
     token, secret = token_for(server.api, Role.VIEWER)
     answer = httpx2.post(f"{server.api.url}/signin", data={"token": secret})
     return replace(server, token=token, signed_in=answer.headers["set-cookie"].partition(";")[0])
+
+
+def begun(hosts: TwoHosts, token: str) -> BrowserSession:
+    """A browser session by a token, as the registry keeps it."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    session = BrowserSession(
+        f"of {token}", SignInMethod.TOKEN, token, None, now, now + timedelta(days=1)
+    )
+    SqlBrowserSessions(Database(hosts.api.settings.resolved_database_url)).add(session)
+    return session
 
 
 def test_people_are_led_over_and_stay_at_what_they_asked_for(hosts: TwoHosts) -> None:
@@ -170,11 +187,20 @@ def test_a_revoked_token_ends_the_pass_at_the_next_request(hosts: TwoHosts) -> N
     assert hosts.ask(url, passed, Accept="*/*").status_code == 401
 
 
+def test_signing_out_ends_the_passes_too(hosts: TwoHosts) -> None:
+    cookie, _ = hosts.enter()
+    url = f"{CONTENT}{SESSION}{XPROF}/runs"
+    assert hosts.ask(url, cookie, Accept="*/*").status_code == 200
+    out = httpx2.post(f"{hosts.api.url}/signout", headers={"Cookie": hosts.signed_in})
+    assert out.status_code == 303
+    assert hosts.ask(url, cookie, Accept="*/*").status_code == 401
+
+
 def test_a_pass_asks_what_the_role_may(hosts: TwoHosts) -> None:
     token, _ = token_for(hosts.api, Role.INGEST)
     database = Database(hosts.api.settings.resolved_database_url)
     uid = get_session(database, "a b", "s%").uid
-    granted = SessionPass(token, uid, datetime.now(UTC) + timedelta(hours=1))
+    granted = SessionPass(begun(hosts, token).id, uid, datetime.now(UTC) + timedelta(hours=1))
     text = BrowserSeals(hosts.api.settings.secret_key).write_pass(granted)
     cookie = f"__Secure-xprof-hub-pass={text}"
     answer = hosts.ask(f"{CONTENT}{SESSION}{XPROF}/runs", cookie, Accept="*/*")
@@ -194,7 +220,7 @@ def test_no_page_collects_rights_in_the_background(hosts: TwoHosts, destination:
 def test_a_hand_over_is_for_its_session_and_its_minute(hosts: TwoHosts) -> None:
     seals = BrowserSeals(hosts.api.settings.secret_key)
     now = datetime.now(UTC)
-    session = BrowserSession(hosts.token, now + timedelta(days=1))
+    session = begun(hosts, hosts.token)
     database = Database(hosts.api.settings.resolved_database_url)
     uid = get_session(database, "a b", "s%").uid
     enter = f"{CONTENT}{SESSION}/enter?grant="

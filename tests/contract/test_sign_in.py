@@ -10,9 +10,10 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from auth.browser_sessions import BrowserSeals, BrowserSession
+from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
 from auth.identity import Role, create_token
 from auth.tokens import new_api_token
+from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
 from server.sign_in_guesses import MOST_GUESSES
@@ -156,14 +157,27 @@ def test_our_own_form_is_let_through(guarded_api: Api) -> None:
         assert answer.status_code == 303
 
 
-def test_signing_out_takes_the_cookie_away(guarded_api: Api) -> None:
+def test_signing_out_takes_the_cookie_away_and_its_copies_too(guarded_api: Api) -> None:
     with signed_in(guarded_api) as client:
         assert "Sign out" in client.get("/runs").text
+        copied = client.cookies["xprof-hub"]
         answer = client.post("/signout")
         assert location(answer) == "/signin"
         assert cookie_of(answer)[1]["max-age"] == "0"
         assert location(client.get("/runs")) == "/signin?next=/runs"
         assert client.get("/signout").status_code == 405
+        shown = client.get("/runs", headers={"Cookie": f"xprof-hub={copied}"})
+        assert location(shown) == "/signin?next=/runs"
+
+
+def test_signing_in_again_ends_what_was_before(guarded_api: Api) -> None:
+    with signed_in(guarded_api) as client:
+        copied = client.cookies["xprof-hub"]
+        _, secret = token_for(guarded_api, Role.ADMIN)
+        sign_in(client, guarded_api, secret)
+        assert client.get("/runs").status_code == 200
+        shown = client.get("/runs", headers={"Cookie": f"xprof-hub={copied}"})
+        assert location(shown) == "/signin?next=/runs"
 
 
 @pytest.mark.parametrize(
@@ -209,12 +223,16 @@ def test_the_api_takes_no_cookie(guarded_api: Api) -> None:
 
 
 def test_nobody_writes_a_cookie_with_the_secret_that_everybody_knows(tmp_path: Path) -> None:
-    """A token's id is no secret, and the default of SECRET_KEY is none either."""
+    """Whoever knows a browser session's id knows no secret, and the default of SECRET_KEY is none either."""
     settings = api_settings(tmp_path, auth="token", secret_key="change-me")
     with serve_api(settings) as api, browser(api) as client:
         token_id, secret = token_for(api, Role.ADMIN)
-        forged = BrowserSession(token_id, datetime.now(UTC) + timedelta(hours=1))
-        text = BrowserSeals("change-me").write_session(forged)
+        now = datetime.now(UTC)
+        begun = BrowserSession(
+            "b", SignInMethod.TOKEN, token_id, None, now, now + timedelta(hours=1)
+        )
+        SqlBrowserSessions(Database(settings.resolved_database_url)).add(begun)
+        text = BrowserSeals("change-me").write_session(begun)
         shown = client.get("/runs", headers={"Cookie": f"xprof-hub={text}"})
         assert location(shown) == "/signin?next=/runs"
         sign_in(client, api, secret)

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from auth.browser_sessions import BrowserSeals, BrowserSession
+from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
 from auth.identity import Role
-from server.routes import run_pages, sign_in, xprof, xprof_progress
+from server.registry.browser_sessions import SqlBrowserSessions
+from server.registry.database import Database
+from server.routes import provider_sign_in, run_pages, sign_in, xprof, xprof_progress
 from tests.contract.api_calls import authorize, error_of, new_session, token_for
 from tests.contract.browsing import DATA, XPROF, browser, location, signed_in
 from tests.services.api import Api
@@ -42,7 +44,14 @@ READ_BY_VIEWERS = (
     f"{SESSION}{XPROF}/progress/data",
     f"{SESSION}{XPROF}/bundle.js",
 )
-FOR_EVERYBODY = {"/signin", "/signout", f"{SESSION}/enter", f"{SESSION}/enter/x"}
+FOR_EVERYBODY = {
+    "/signin",
+    "/signin/oidc",
+    "/signin/callback",
+    "/signout",
+    f"{SESSION}/enter",
+    f"{SESSION}/enter/x",
+}
 
 
 def ask(client: httpx2.Client, path: str) -> httpx2.Response:
@@ -77,7 +86,7 @@ def test_nobody_else_learns_whether_anything_is_there(guarded_api: Api) -> None:
 
 
 def test_every_route_is_in_the_table() -> None:
-    routers = [run_pages.router, sign_in.router]
+    routers = [run_pages.router, sign_in.router, provider_sign_in.router]
     routers += [xprof.at_all_places(below) for below in (xprof.routes, xprof_progress.routes)]
     real = {
         str(getattr(route, "path", ""))
@@ -119,7 +128,9 @@ def test_each_request_asks_what_the_role_may(guarded_api: Api) -> None:
     """A job's token can't sign in; whose role becomes a job's while he is signed in sees no more than it."""
     set_up(guarded_api)
     token_id, _ = token_for(guarded_api, Role.INGEST)
-    session = BrowserSession(token_id, datetime.now(UTC) + timedelta(hours=1))
+    now = datetime.now(UTC)
+    session = BrowserSession("b", SignInMethod.TOKEN, token_id, None, now, now + timedelta(hours=1))
+    SqlBrowserSessions(Database(guarded_api.settings.resolved_database_url)).add(session)
     text = BrowserSeals(guarded_api.settings.secret_key).write_session(session)
     with browser(guarded_api) as client:
         client.cookies.set("xprof-hub", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,92 +11,76 @@ from auth.browser_sessions import (
     HAND_OVER_TIME,
     LONGEST_PASS,
     BrowserSeals,
-    BrowserSession,
-    begin_session,
+    FoundSession,
+    SignInMethod,
     hand_over,
     principal_of,
+    session_by_token,
+    session_of_person,
 )
-from auth.identity import ApiToken, Principal, Role, create_token
+from auth.identity import ApiToken, Principal, Role
+from auth.members import KnownPerson, Membership
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, 500_000, UTC)
 SECOND = timedelta(seconds=1)
 DAY = timedelta(days=1)
 SEALS = BrowserSeals("secret")
+TOKEN = ApiToken("t", "ann", Role.VIEWER, NOW, None, None, "test")
+SESSION = session_by_token(TOKEN, NOW, DAY)
+ANN = KnownPerson("ann@example.org", "Ann", ("sre",))
 
 
-class Tokens:
-    """API tokens in memory."""
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[ApiToken, str]] = []
-
-    def add_token(self, token: ApiToken, digest: str) -> None:
-        self.kept.append((token, digest))
-
-    def find_token(self, digest: str) -> tuple[ApiToken, str] | None:
-        return next((pair for pair in self.kept if pair[1] == digest), None)
-
-    def find_token_by_id(self, token_id: str) -> ApiToken | None:
-        # As a collation that folds case would.
-        return next((t for t, _ in self.kept if t.id.lower() == token_id.lower()), None)
-
-
-def token(store: Tokens, lives: timedelta | None = None) -> tuple[ApiToken, str]:
-    expires = NOW + lives if lives else None
-    return create_token(
-        store, name="ann", role=Role.VIEWER, creator="test", now=NOW, expires=expires
-    )
+def found(token: ApiToken | None) -> FoundSession:
+    return FoundSession(SESSION, token, ())
 
 
 def test_a_session_lasts_as_long_as_it_is_told() -> None:
-    store = Tokens()
-    made, secret = token(store)
-    session = begin_session(store, secret, NOW, DAY)
-    assert session == BrowserSession(made.id, NOW.replace(microsecond=0) + DAY)
-    text = SEALS.write_session(session)
-    assert secret not in text
-    assert SEALS.read_session(text, session.expires - SECOND) == session
-    assert SEALS.read_session(text, session.expires) is None
+    assert SESSION.expires == NOW.replace(microsecond=0) + DAY
+    text = SEALS.write_session(SESSION)
+    assert SEALS.read_session(text, SESSION.expires - SECOND) == SESSION.id
+    assert SEALS.read_session(text, SESSION.expires) is None
     assert BrowserSeals("other").read_session(text, NOW) is None
 
 
+def test_two_sessions_of_one_token_are_apart() -> None:
+    assert session_by_token(TOKEN, NOW, DAY).id != SESSION.id
+
+
 def test_a_session_ends_with_its_token_at_the_latest() -> None:
-    store = Tokens()
-    _, secret = token(store, lives=timedelta(hours=1))
-    session = begin_session(store, secret, NOW, DAY)
-    assert session is not None
+    short = replace(TOKEN, expires=NOW + timedelta(hours=1))
+    session = session_by_token(short, NOW, DAY)
     assert session.expires == NOW.replace(microsecond=0) + timedelta(hours=1)
-    assert begin_session(store, secret, NOW + timedelta(hours=1), DAY) is None
-
-
-def test_only_a_working_token_begins_one() -> None:
-    store = Tokens()
-    made, secret = token(store)
-    for wrong in ("", secret[:-1], made.id, secret.upper()):
-        assert begin_session(store, wrong, NOW, DAY) is None
 
 
 def test_who_it_stands_for_is_asked_anew_each_time() -> None:
-    store = Tokens()
-    made, _ = token(store)
-    assert principal_of(store, made.id, NOW) == Principal("ann", Role.VIEWER, f"token:{made.id}")
-    changed = ApiToken(made.id, "ann", Role.ADMIN, NOW, None, None, "test")
-    store.kept = [(changed, "")]
-    assert principal_of(store, made.id, NOW) == Principal("ann", Role.ADMIN, f"token:{made.id}")
-    store.kept = [(ApiToken(made.id, "ann", Role.ADMIN, NOW, None, NOW, "test"), "")]
-    assert principal_of(store, made.id, NOW) is None
-    store.kept = [(ApiToken("abcd", "ann", Role.ADMIN, NOW, None, None, "test"), "")]
-    for other in ("", "ABCD", "abc"):
-        assert principal_of(store, other, NOW) is None
+    assert principal_of(found(TOKEN), (), NOW) == Principal("ann", Role.VIEWER, "token:t")
+    admin = replace(TOKEN, role=Role.ADMIN)
+    assert principal_of(found(admin), (), NOW) == Principal("ann", Role.ADMIN, "token:t")
+    for ended in (replace(TOKEN, revoked=NOW), replace(TOKEN, id="T"), None):
+        assert principal_of(found(ended), (), NOW) is None
+    over = FoundSession(replace(SESSION, ended=NOW), TOKEN, ())
+    assert principal_of(over, (), NOW) is None
+    assert principal_of(found(TOKEN), (), SESSION.expires) is None
+
+
+def test_a_person_is_what_the_members_say_at_the_moment() -> None:
+    session = session_of_person(ANN, SignInMethod.OIDC, NOW, DAY)
+    editor = FoundSession(session, None, (Membership("group:sre", Role.EDITOR),))
+    ann = Principal("ann@example.org", Role.EDITOR, "user:ann@example.org")
+    assert principal_of(editor, (), NOW) == ann
+    assert principal_of(FoundSession(session, None, ()), (), NOW) is None
+    by_setting = principal_of(FoundSession(session, None, ()), {"user:ann@example.org"}, NOW)
+    assert by_setting == replace(ann, role=Role.ADMIN)
+    # An API token of the same text as a person's id is no right of the person.
+    assert principal_of(FoundSession(session, TOKEN, ()), (), NOW) is None
 
 
 def test_a_hand_over_is_good_for_a_minute_and_its_pass_for_hours() -> None:
-    session = BrowserSession("t", NOW.replace(microsecond=0) + DAY)
-    made = hand_over(session, "uid", NOW)
+    made = hand_over(SESSION, "uid", NOW)
     text = SEALS.write_hand_over(made)
     granted = SEALS.read_hand_over(text, NOW + HAND_OVER_TIME - SECOND)
     assert granted is not None
-    assert (granted.token_id, granted.session_uid) == ("t", "uid")
+    assert (granted.browser_session, granted.session_uid) == (SESSION.id, "uid")
     assert NOW + LONGEST_PASS - SECOND < granted.expires <= NOW + LONGEST_PASS
     assert SEALS.read_hand_over(text, NOW + HAND_OVER_TIME) is None
     kept = SEALS.write_pass(granted)
@@ -104,16 +89,15 @@ def test_a_hand_over_is_good_for_a_minute_and_its_pass_for_hours() -> None:
 
 
 def test_a_pass_ends_with_the_browser_session() -> None:
-    session = BrowserSession("t", NOW.replace(microsecond=0) + timedelta(minutes=5))
+    session = session_by_token(TOKEN, NOW, timedelta(minutes=5))
     assert hand_over(session, "uid", NOW).granted.expires == session.expires
 
 
 def test_each_text_is_good_for_one_thing() -> None:
     """The hand-over stands in an address for a moment: found there later, it must be no cookie."""
-    session = BrowserSession("t", NOW.replace(microsecond=0) + DAY)
-    made = hand_over(session, "uid", NOW)
+    made = hand_over(SESSION, "uid", NOW)
     texts = [
-        SEALS.write_session(session),
+        SEALS.write_session(SESSION),
         SEALS.write_pass(made.granted),
         SEALS.write_hand_over(made),
     ]

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from auth.push_tokens import KeysUnavailableError, PushVerifier
+from auth.push_tokens import PushVerifier
+from auth.signed_tokens import KeysUnavailableError, PublishedKeys
 from tests.push_signing import ACCOUNT, AUDIENCE, Issuer
 
 ISSUER = Issuer()
@@ -27,7 +28,8 @@ class Keys:
 
 
 def verifier_of(keys: Keys, times: list[float] | None = None) -> PushVerifier:
-    return PushVerifier(AUDIENCE, ACCOUNT, keys, lambda: times[0] if times else 0.0)
+    published = PublishedKeys(keys, lambda: times[0] if times else 0.0)
+    return PushVerifier(AUDIENCE, ACCOUNT, published)
 
 
 def test_a_token_of_the_account_counts() -> None:
@@ -115,7 +117,7 @@ def test_without_keys_nothing_is_decided() -> None:
     def none() -> Mapping[str, str]:
         raise KeysUnavailableError
 
-    verifier = PushVerifier(AUDIENCE, ACCOUNT, none)
+    verifier = PushVerifier(AUDIENCE, ACCOUNT, PublishedKeys(none))
     with pytest.raises(KeysUnavailableError):
         verifier.is_genuine(ISSUER.header())
 
@@ -127,7 +129,7 @@ def test_an_issuer_who_does_not_answer_is_not_asked_for_every_forged_token() -> 
         asked.append(times[0])
         raise KeysUnavailableError
 
-    verifier = PushVerifier(AUDIENCE, ACCOUNT, none, lambda: times[0])
+    verifier = PushVerifier(AUDIENCE, ACCOUNT, PublishedKeys(none, lambda: times[0]))
     for moment in (0.0, 1.0, 30.0, 61.0, 62.0):
         times[0] = moment
         with pytest.raises(KeysUnavailableError):
