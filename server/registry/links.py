@@ -91,7 +91,7 @@ class SqlLinkStore:
             found = session.execute(query).one_or_none()
             if found is None:
                 return None
-            return FoundLink(_record(found[0]), found[0].token_hash, read_rules(found[1]))
+            return FoundLink(to_record(found[0]), found[0].token_hash, read_rules(found[1]))
 
     def count_open(self, link_id: str, now: datetime) -> bool:
         """Adds one to the link's opens, unless there are as many as there may be; whether it did."""
@@ -112,7 +112,7 @@ class SqlLinkStore:
             RegistryError: NOT_FOUND.
         """
         with self._database.reading() as session:
-            return _record(_row(session, link_id))
+            return to_record(_row(session, link_id))
 
     def list_links(
         self,
@@ -132,7 +132,7 @@ class SqlLinkStore:
             query = query.where(LinkRow.run_uid == run_uid)
         with self._database.reading() as session:
             rows, position = fetch_page(session, query, LinkRow.created, LinkRow.key, request)
-            return Page(tuple(_record(row) for row in rows), position)
+            return Page(tuple(to_record(row) for row in rows), position)
 
     def revoke_link(self, link_id: str, now: datetime, etag: str | None = None) -> ShareLink:
         """Ends a link; a second time changes nothing, not even the time.
@@ -144,7 +144,7 @@ class SqlLinkStore:
             row = _locked_row(session, link_id, etag)
             row.revoked = row.revoked or now
             session.flush()
-            return _record(row)
+            return to_record(row)
 
     def change_link(
         self, link_id: str, decide: Callable[[ShareLink], LinkChanges], etag: str | None = None
@@ -161,12 +161,12 @@ class SqlLinkStore:
         """
         with self._database.writing() as session:
             row = _locked_row(session, link_id, etag)
-            changes = decide(_record(row))
+            changes = decide(to_record(row))
             row.note, row.expires = changes.note, changes.expires
             row.access, row.password_hash = changes.access.value, changes.password_hash
             row.most_opens = changes.most_opens
             session.flush()
-            return _record(row)
+            return to_record(row)
 
 
 def _locked_row(session: Session, link_id: str, etag: str | None) -> LinkRow:
@@ -176,7 +176,7 @@ def _locked_row(session: Session, link_id: str, etag: str | None) -> LinkRow:
         RegistryError: NOT_FOUND, or ETAG_MISMATCH.
     """
     row = _row(session, link_id, lock=True)
-    if etag is not None and etag != link_etag(_record(row)):
+    if etag is not None and etag != link_etag(to_record(row)):
         raise RegistryError(
             RegistryProblem.ETAG_MISMATCH,
             f"Share link {link_id!r} was changed since you read it. Read it again.",
@@ -232,7 +232,8 @@ def _target(row: LinkRow) -> LinkTarget:
     return SessionTarget(row.run, row.session, row.session_uid)
 
 
-def _record(row: LinkRow) -> ShareLink:
+def to_record(row: LinkRow) -> ShareLink:
+    """A row as a plain value; one whose target is gone counts as revoked."""
     # A link that was made in the very moment in which its target was deleted has lost it without having
     # been revoked; it must not open a successor of the same name.
     key = row.run_key if row.run_uid else row.session_key
