@@ -30,6 +30,7 @@ from loader.kept_answers import KeptAnswers
 from loader.plan import Plan
 from loader.profiles import Intake, Usable, gather
 from loader.progress import Phase
+from loader.redaction.intake import RedactedIntake
 from loader.room import ARTIFACT, PROFILE, Room
 from loader.task import Task
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
@@ -76,12 +77,14 @@ class Converter:
         record: Callable[[ConversionRecord], None],
         produced_files: Callable[[Path, Sequence[str]], list[Path]],
         estimates: Estimates | None = None,
+        redacted_intake: RedactedIntake | None = None,
     ) -> None:
         self._engine = engine
         self._workspace = workspace
         self._artifacts = artifacts
         self._kept = KeptAnswers(artifacts)
-        self._intake = intake
+        self._plain_intake = intake
+        self._redacted_intake = redacted_intake
         self._room = Room(admission, limits, estimates or Estimates())
         self._limits = replace(limits, memory_bytes=self._room.memory_bytes)
         self._admission = admission
@@ -126,6 +129,22 @@ class Converter:
             with self._workspace.job_directory() as directory:
                 task = Task(plan, work, place, directory, keep, self._limits, has_all=True)
                 return self._convert_plan(task, self._has_set(plan))
+
+    def _intake_for(self, plan: Plan) -> Intake:
+        """The one way to a profile for this plan.
+
+        Raises:
+            LoaderError: INTERNAL, this worker can't make the pseudonyms that were asked for.
+        """
+        redaction = plan.request.redaction
+        if not redaction:
+            return self._plain_intake
+        if self._redacted_intake is None or self._redacted_intake.mark != redaction:
+            raise LoaderError(
+                ErrorCode.INTERNAL,
+                "This worker has another XPROF_HUB_SECRET_KEY and can't redact for this link.",
+            )
+        return self._redacted_intake
 
     def _recall(self, plan: Plan, keep: Keep) -> bool:
         """Hands over the answer of an earlier worker, if there is one."""
@@ -223,7 +242,7 @@ class Converter:
         plan = task.plan
         hold = partial(self._workspace.hold, task.directory)
         usable = gather(
-            bounded(timed(self._intake, ends), plan, self._room, hold),
+            bounded(timed(self._intake_for(plan), ends), plan, self._room, hold),
             files,
             task.directory,
             plan.left_out,
@@ -245,7 +264,8 @@ class Converter:
             LoaderError: how it failed.
         """
         with self._anew(task, ends) as trial:
-            usable = gather(self._intake, [file], trial.directory, (), {}, True, trial.after_each)
+            intake = self._intake_for(task.plan)
+            usable = gather(intake, [file], trial.directory, (), {}, True, trial.after_each)
             self._run(replace(trial, is_trial=True), usable, PROFILE)
 
     @contextmanager
@@ -360,7 +380,7 @@ class Converter:
         with self._downloaded(task) as files:
             total = sum(task.plan.profile_sizes)
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
-            intake = timed(self._intake, time.monotonic() + task.limits.seconds)
+            intake = timed(self._intake_for(task.plan), time.monotonic() + task.limits.seconds)
             made = health(intake, files, task.plan.left_out, task.directory, task.after_each)
             self._hand_over(task, made)
 

@@ -20,7 +20,14 @@ from loader.errors import ErrorCode, LoaderError
 from loader.inspection.contents import GPU_PREFIX, TPU_PREFIX, Contents
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.plane import Plane, Planes
-from loader.inspection.refusals import another_protobuf, cut_off, too_large, too_long, unreadable
+from loader.inspection.refusals import (
+    REPORTED,
+    another_protobuf,
+    cut_off,
+    too_large,
+    too_long,
+    unreadable,
+)
 from loader.inspection.result import Inspection
 from loader.inspection.warnings import MOST_REPORTS, capture_times, doubts_about, warnings_about
 from loader.inspection.wire import Flaw, Walker, WireError
@@ -124,7 +131,7 @@ def _scan_space(walker: Walker, planes: Planes, limits: InspectionLimits) -> _Sp
             planes.texts.check(first, last)
             if len(space.reports) < MOST_REPORTS:
                 report = _text(walker, first, last)
-                space.reports.append(f"The profiler reported: {report}")
+                space.reports.append(f"{REPORTED}{report}")
         elif tag == _HOSTNAME:
             planes.texts.check(first, last, is_name=True)
             if len(space.hostnames) < limits.planes:

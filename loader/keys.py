@@ -29,6 +29,8 @@ class ToolRequest:
         hosts: sorted names, or None for all hosts that the session has when the request is served.
         options: canonical options.
         as_csv: as a CSV table.
+        redaction: names the pseudonyms that stand in place of the profile's texts (`Pseudonyms.mark`);
+            empty for the profile as it is.
     """
 
     locations: tuple[str, ...]
@@ -36,10 +38,16 @@ class ToolRequest:
     hosts: tuple[str, ...] | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     as_csv: bool = False
+    redaction: str = ""
 
 
 def _hash(parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _redacted(redaction: str) -> list[str]:
+    """What sets the key of something redacted apart; nothing in the key of anything else."""
+    return ["redacted", redaction] if redaction else []
 
 
 def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile, ...]) -> str:
@@ -54,6 +62,7 @@ def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile,
             request.tool,
             dict(request.options),
             request.as_csv,
+            *_redacted(request.redaction),
         ]
     )
 
@@ -63,10 +72,19 @@ def artifact_key(
     locations: tuple[str, ...],
     kind: ArtifactKind,
     files: tuple[HostFile, ...],
+    redaction: str = "",
 ) -> str:
-    """Key of an artifact set, 64 hex digits."""
+    """Key of an artifact set, 64 hex digits; `redaction` as in `ToolRequest`."""
     return _hash(
-        ["artifact", _FORMAT, engine_version, list(locations), kind.value, digest_of(files)]
+        [
+            "artifact",
+            _FORMAT,
+            engine_version,
+            list(locations),
+            kind.value,
+            digest_of(files),
+            *_redacted(redaction),
+        ]
     )
 
 
@@ -80,6 +98,7 @@ def tool_failure_key(engine_version: str, request: ToolRequest, files: tuple[Hos
             list(request.locations),
             digest_of(files),
             request.tool,
+            *_redacted(request.redaction),
         ]
     )
 

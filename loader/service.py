@@ -84,7 +84,7 @@ def plan_for(session: SessionFiles, engine_version: str, request: ToolRequest) -
                 ErrorCode.NOT_FOUND, f"This session has no host called “{sorted(missing)[0]}”."
             )
     shared = (
-        artifact_key(engine_version, request.locations, tool.artifact, files)
+        artifact_key(engine_version, request.locations, tool.artifact, files, request.redaction)
         if tool.artifact
         else None
     )

@@ -10,6 +10,7 @@ import io
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 
 import anyio.to_thread
 import zstandard
@@ -31,7 +32,11 @@ logger = logging.getLogger(__name__)
 
 
 async def first_glance(
-    services: Services, session: SessionFiles, tool: str, query: Mapping[str, str]
+    services: Services,
+    session: SessionFiles,
+    tool: str,
+    query: Mapping[str, str],
+    redaction: str = "",
 ) -> Glance | None:
     """What the page can show of the overview at once; None when another tool is asked, or nothing is kept.
 
@@ -40,6 +45,7 @@ async def first_glance(
         session: the session's files as they are now.
         tool: the tool that the page will open.
         query: the page's query, as XProf reads it.
+        redaction: as in `ToolRequest`.
     """
     if tool != OVERVIEW:
         return None
@@ -50,6 +56,7 @@ async def first_glance(
         services.engine_version,
         session,
         query,
+        redaction,
         limiter=services.threads.cache,
     )
 
@@ -73,13 +80,17 @@ def overview_host(session: SessionFiles, query: Mapping[str, str]) -> str | None
 
 
 def kept_glance(
-    results: ResultStore, engine_version: str, session: SessionFiles, query: Mapping[str, str]
+    results: ResultStore,
+    engine_version: str,
+    session: SessionFiles,
+    query: Mapping[str, str],
+    redaction: str = "",
 ) -> Glance | None:
     """The glance of the overview that a store holds for these files; None when it holds none of use."""
     host = overview_host(session, query)
     try:
         asked = read_tool_request(session, OVERVIEW, {"host": host} if host else {})
-        plan = plan_for(session, engine_version, asked)
+        plan = plan_for(session, engine_version, replace(asked, redaction=redaction))
     except LoaderError:
         return None
     stored = results.open(plan.key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -45,10 +46,16 @@ T = TypeVar("T")
 
 
 class ToolAnswers:
-    """Turns tool requests into HTTP answers."""
+    """Turns tool requests into HTTP answers.
 
-    def __init__(self, services: Services) -> None:
+    Args:
+        services: the front end's parts.
+        redaction: as in `ToolRequest`, for whatever is asked here; so no route can forget it.
+    """
+
+    def __init__(self, services: Services, redaction: str = "") -> None:
         self._services = services
+        self._redaction = redaction
 
     async def list_session(self, locations: tuple[str, ...]) -> SessionFiles:
         """The session's hosts as they are now.
@@ -154,7 +161,8 @@ class ToolAnswers:
         return await self._progress_of(plan)
 
     async def _plan(self, session: SessionFiles, request: ToolRequest) -> Plan:
-        return await self._in_thread(plan_for, session, self._services.engine_version, request)
+        asked = replace(request, redaction=self._redaction)
+        return await self._in_thread(plan_for, session, self._services.engine_version, asked)
 
     async def _progress_of(self, plan: Plan) -> AnswerProgress:
         if await self._is_settled(plan):

@@ -22,6 +22,8 @@ from loader.engine.xprof import XprofEngine, check_pinned
 from loader.inspection.limits import InspectionLimits
 from loader.leases import Leases, ProcessLeases
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
+from loader.redaction.intake import RedactedIntake
+from loader.redaction.pseudonyms import Pseudonyms
 from loader.redis_leases import RedisLeases
 from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
@@ -153,11 +155,15 @@ def _build_converter(
     artifacts: ArtifactStore,
     admission: Admission,
 ) -> Converter:
+    inspection = _inspection_limits(settings)
+    intake = RememberedIntake(inspection)
+    pseudonyms = Pseudonyms(settings.secret_key)
     return Converter(
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
-        intake=RememberedIntake(_inspection_limits(settings)),
+        intake=intake,
+        redacted_intake=RedactedIntake(intake, pseudonyms, scratch, inspection),
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         admission=admission,
         record=metrics.conversions.record,

@@ -52,6 +52,7 @@ class ToolRequestBody(BaseModel):
     hosts: tuple[str, ...] | None
     options: dict[str, OptionValue]
     as_csv: bool
+    redaction: str = ""
     urgency: Urgency = Urgency.PERSON
     is_large: bool = False
     is_last: bool = False
@@ -71,6 +72,7 @@ class ToolRequestBody(BaseModel):
             hosts=request.hosts,
             options=dict(request.options),
             as_csv=request.as_csv,
+            redaction=request.redaction,
             urgency=urgency,
             is_large=is_large,
             is_last=is_last,
@@ -78,7 +80,9 @@ class ToolRequestBody(BaseModel):
 
     def to_request(self) -> ToolRequest:
         """As received."""
-        return ToolRequest(self.locations, self.tool, self.hosts, self.options, self.as_csv)
+        return ToolRequest(
+            self.locations, self.tool, self.hosts, self.options, self.as_csv, self.redaction
+        )
 
 
 class ErrorBody(BaseModel):

@@ -116,7 +116,7 @@ class Lines:
         while start < end:
             base = self._piece.load(start)
             limit = min(base + PIECE, end)
-            position, count = _jump(self._piece.data, start - base, limit - base)
+            position, count = jump(self._piece.data, start - base, limit - base)
             position += base
             if position > end:
                 raise WireError(Flaw.ENDS_EARLY)
@@ -173,7 +173,7 @@ def _rounds(time_ps: int) -> int:
     return (time_ps + (1 << 63)) >> 64
 
 
-def _jump(piece: bytes, position: int, limit: int) -> tuple[int, int]:
+def jump(piece: bytes, position: int, limit: int) -> tuple[int, int]:
     """Jumps from event to event until one starts at the limit or behind it, or something else comes.
 
     Needs three bytes behind the limit. Gives the position and the number of events.

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from loader.errors import ErrorCode, LoaderError
 
+REPORTED = "The profiler reported: "
+"""What stands before the profiler's own words."""
+
 _AGAIN = "Upload it again, or capture again if the original is damaged too."
 
 
@@ -26,6 +29,11 @@ def one_unreadable(reason: str) -> LoaderError:
         f"One of the chosen hosts' files is not a readable XProf profile ({reason}). Choose one host at a "
         "time to find it, then upload its file again, or capture again if the original is damaged too.",
     )
+
+
+def without_reports(message: str) -> str:
+    """A sentence of this module without the words of the profiler, which stand at its end."""
+    return message.partition(f" {REPORTED}")[0]
 
 
 def cut_off(reason: str) -> CutOffError:

@@ -27,13 +27,13 @@ from loader.tools import TOOLS, tool_named
 from server.asked_first import asked_first
 from server.first_glance import first_glance, opened_tool
 from server.grants import SessionGrant, session_grant
+from server.redaction import answers_for, redaction_of
 from server.registry.links import SqlLinkStore
 from server.revalidated import revalidated_response
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
 from server.session_status import missing_hosts, status_of_failure, status_of_session
 from server.shared_page import page_data
-from server.tool_answers import ToolAnswers
 from server.xprof_pages import (
     figure_response,
     index_response,
@@ -108,7 +108,7 @@ async def hosts(grant: Grant, request: Request, services: ServicesDependency) ->
     """The host menu of a tool; empty rather than an error, which would stop XProf's UI for good."""
     try:
         tool = tool_named(first_values(request).get("tag", ""))
-        session = await ToolAnswers(services).list_session(grant.locations)
+        session = await answers_for(services, grant).list_session(grant.locations)
     except LoaderError:
         return _small_json([])
     return _small_json([{"hostname": host} for host in host_menu(tool, session.host_names)])
@@ -138,7 +138,7 @@ async def answer_route(
     Raises:
         LoaderError: why there is no answer.
     """
-    answers = ToolAnswers(services)
+    answers = answers_for(services, grant)
     session = await answers.list_session(grant.locations)
     query = first_values(request)
     asked = await run_in_threadpool(request_of_route, route, session, query)
@@ -182,7 +182,7 @@ async def data_csv(grant: Grant, request: Request, services: ServicesDependency)
 @routes.api_route("/status", methods=METHODS)
 async def status(grant: Grant, request: Request, services: ServicesDependency) -> Response:
     """What can be seen of this session, and why not the rest; always answers 200."""
-    answers = ToolAnswers(services)
+    answers = answers_for(services, grant)
     try:
         session = await answers.list_session(grant.locations)
         rows = await inspect_session(answers, session)
@@ -201,7 +201,7 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         return await run_in_threadpool(static_response, services, request, name)
     try:
-        session = await ToolAnswers(services).list_session(grant.locations)
+        session = await answers_for(services, grant).list_session(grant.locations)
     except LoaderError as error:
         return problem_response(services, error, awaits_files=grant.awaits_files)
     if request.method == "GET" and grant.link is not None:
@@ -209,7 +209,7 @@ async def page(name: str, grant: Grant, request: Request, services: ServicesDepe
     known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
     query = first_values(request)
     tool = opened_tool(name, query)
-    glance = await first_glance(services, session, tool, query)
+    glance = await first_glance(services, session, tool, query, redaction_of(services, grant))
     asked = asked_first(grant.session_id, session, tool, query)
     return index_response(services, request, grant, session, known, glance, asked)
 

@@ -10,9 +10,9 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from server.answer_progress import progress_response
+from server.redaction import answers_for
 from server.routes.xprof import METHODS, PLACES, XPROF_PATH, Grant, first_values
 from server.services import ServicesDependency
-from server.tool_answers import ToolAnswers
 from server.xprof_queries import DATA, request_of_route
 
 routes = APIRouter(prefix=XPROF_PATH + "/progress", include_in_schema=False)
@@ -35,7 +35,7 @@ async def route_progress(
     Raises:
         LoaderError: NOT_FOUND for a route, tool or host that is not there, INVALID_REQUEST for a bad value.
     """
-    answers = ToolAnswers(services)
+    answers = answers_for(services, grant)
     session = await answers.recall_session(grant.locations)
     asked = await run_in_threadpool(request_of_route, route, session, first_values(request))
     return progress_response(await answers.progress(session, asked))
