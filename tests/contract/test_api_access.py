@@ -49,6 +49,11 @@ CALLS = {
     ("GET", "/apiTokens"): "admin",
     ("GET", "/apiTokens/x"): "admin",
     ("DELETE", "/apiTokens/x"): "admin",
+    ("POST", "/machineLearningRuns/r:undelete"): "editor",
+    ("POST", f"{SESSION}:undelete"): "editor",
+    ("GET", "/runGroups"): "viewer",
+    ("GET", "/runGroups/g"): "viewer",
+    ("PATCH", "/runGroups/g"): "editor",
     ("GET", "/operations"): "viewer",
     ("GET", "/operations/x"): "viewer",
     ("GET", "/auditEvents"): "admin",
@@ -94,6 +99,7 @@ def test_every_route_of_the_api_is_in_the_table(api: Api) -> None:
             .replace("shareLinks/x", "shareLinks/{link}")
             .replace("apiTokens/x", "apiTokens/{token}")
             .replace("auditEvents/e", "auditEvents/{event}")
+            .replace("runGroups/g", "runGroups/{group}")
             .replace("operations/x", "operations/{operation}"),
         )
         for method, path in CALLS
