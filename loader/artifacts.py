@@ -16,11 +16,14 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import MARK_DIGITS
 from loader.scratch_files import EXHAUSTED, disk_errors
 
 MANIFEST = "manifest.json"
@@ -211,6 +214,27 @@ class DirectoryArtifacts:
             logger.warning("an artifact set could not be discarded: %s", problem)
             return
         shutil.rmtree(aside, ignore_errors=True)
+
+    def forget(self, marks: Collection[str]) -> int:
+        """Removes the sets of these sessions; see `loader.forgetting.Forgets`.
+
+        Raises:
+            LoaderError: STORAGE_UNAVAILABLE.
+        """
+        count = 0
+        try:
+            for folder in list(self._directory.iterdir()):
+                if folder.name[:MARK_DIGITS] in marks and not folder.name.startswith("."):
+                    with suppress(FileNotFoundError):  # another process removes it, too
+                        aside = folder.rename(self._new_draft())
+                        shutil.rmtree(aside)
+                        count += 1
+        except OSError as problem:
+            reason = problem.strerror or "the disk does not answer"
+            raise LoaderError(
+                ErrorCode.STORAGE_UNAVAILABLE, f"Artifacts could not be removed: {reason}."
+            ) from problem
+        return count
 
     def _new_draft(self) -> Path:
         return self._directory / f".{uuid.uuid4().hex}.draft"

@@ -1,8 +1,8 @@
 """Artifact sets in a Cloud Storage bucket, shared by all workers.
 
 The files go up under a name of their own, the manifest last and only if there is none, so that a set appears
-at once and the first one stays. A set that proves useless loses its manifest only; files are removed by the
-bucket's lifecycle rule, not by us.
+at once and the first one stays. A set that proves useless loses its manifest only; its files are removed by
+the bucket's lifecycle rule. Those of a session that is deleted for good are deleted here.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import logging
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from google.api_core.exceptions import NotFound, PreconditionFailed
@@ -23,7 +24,7 @@ from google.cloud.storage.exceptions import DataCorruption
 
 from loader.artifacts import MANIFEST, Manifest, whole
 from loader.errors import ErrorCode, LoaderError
-from loader.storage.gcs_errors import FAILURES
+from loader.storage.gcs_errors import FAILURES, translated
 
 _TIMEOUT_SECONDS = 60
 _PARALLEL = 4
@@ -158,8 +159,31 @@ class GcsArtifacts:
         except FAILURES as problem:
             logger.warning("an artifact set could not be discarded: %s", problem)
 
+    def forget(self, marks: Collection[str]) -> int:
+        """Deletes the sets of these sessions, manifests first; see `loader.forgetting.Forgets`.
+
+        Raises:
+            LoaderError: BUCKET_NOT_FOUND, PERMISSION_DENIED or STORAGE_UNAVAILABLE.
+        """
+        count = 0
+        with translated(self._bucket.name):
+            for mark in sorted(marks):
+                found = self._bucket.list_blobs(
+                    prefix=f"{self._prefix}{mark}", timeout=_TIMEOUT_SECONDS
+                )
+                blobs = sorted(found, key=lambda blob: not blob.name.endswith(f"/{MANIFEST}"))
+                count += sum(blob.name.endswith(f"/{MANIFEST}") for blob in blobs)
+                with ThreadPoolExecutor(_PARALLEL) as pool:
+                    list(pool.map(_delete, blobs))
+        return count
+
     def _blob(self, key: str, name: str) -> storage.Blob:
         return self._bucket.blob(f"{self._prefix}{key}/{name}")
+
+
+def _delete(blob: storage.Blob) -> None:
+    with suppress(NotFound):  # another process removes it, too
+        blob.delete(timeout=_TIMEOUT_SECONDS)
 
 
 def connect_gcs_artifacts(root: str) -> GcsArtifacts:

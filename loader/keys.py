@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loader.catalog import HostFile, digest_of
 from loader.engine.base import OptionValue
 from loader.tools import ArtifactKind
 
-_FORMAT = 3
+_FORMAT = 4
 """Raised whenever our own treatment of an answer changes, so that old answers are not found any more."""
+MARK_DIGITS = 16
+"""Hex digits at the beginning of every key that name the session. Two of a million have the same mark with a
+chance of one to 37 million; then forgetting one costs the other time."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,21 @@ def _hash(parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def session_mark(locations: Sequence[str]) -> str:
+    """What all keys of a session begin with, so that a store finds all that was made of it."""
+    return _hash(["session", *locations])[:MARK_DIGITS]
+
+
+def _keyed(locations: Sequence[str], parts: object) -> str:
+    """A key of a session, 64 hex digits."""
+    return session_mark(locations) + _hash(parts)[MARK_DIGITS:]
+
+
+def _derived(key: str, parts: object) -> str:
+    """Another key of the same session."""
+    return key[:MARK_DIGITS] + _hash(parts)[MARK_DIGITS:]
+
+
 def _redacted(redaction: str) -> list[str]:
     """What sets the key of something redacted apart; nothing in the key of anything else."""
     return ["redacted", redaction] if redaction else []
@@ -52,7 +70,8 @@ def _redacted(redaction: str) -> list[str]:
 
 def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile, ...]) -> str:
     """Key of an answer, 64 hex digits; `files` are the chosen hosts' files."""
-    return _hash(
+    return _keyed(
+        request.locations,
         [
             "result",
             _FORMAT,
@@ -63,7 +82,7 @@ def result_key(engine_version: str, request: ToolRequest, files: tuple[HostFile,
             dict(request.options),
             request.as_csv,
             *_redacted(request.redaction),
-        ]
+        ],
     )
 
 
@@ -75,7 +94,8 @@ def artifact_key(
     redaction: str = "",
 ) -> str:
     """Key of an artifact set, 64 hex digits; `redaction` as in `ToolRequest`."""
-    return _hash(
+    return _keyed(
+        locations,
         [
             "artifact",
             _FORMAT,
@@ -84,13 +104,14 @@ def artifact_key(
             kind.value,
             digest_of(files),
             *_redacted(redaction),
-        ]
+        ],
     )
 
 
 def tool_failure_key(engine_version: str, request: ToolRequest, files: tuple[HostFile, ...]) -> str:
     """Key of a failure that a tool meets with these profiles whatever its options; as `result_key`."""
-    return _hash(
+    return _keyed(
+        request.locations,
         [
             "tool failure",
             _FORMAT,
@@ -99,18 +120,18 @@ def tool_failure_key(engine_version: str, request: ToolRequest, files: tuple[Hos
             digest_of(files),
             request.tool,
             *_redacted(request.redaction),
-        ]
+        ],
     )
 
 
 def key_without(key: str, hosts: Iterable[str]) -> str:
     """Key of an artifact set that was made without some of the hosts that its key names."""
-    return _hash(["without", key, sorted(hosts)])
+    return _derived(key, ["without", key, sorted(hosts)])
 
 
 def kept_answer_key(key: str) -> str:
     """Key of the artifact set that holds one finished answer; `key` is that of the answer."""
-    return _hash(["kept answer", _FORMAT, key])
+    return _derived(key, ["kept answer", _FORMAT, key])
 
 
 def failure_key(key: str) -> str:
@@ -118,9 +139,9 @@ def failure_key(key: str) -> str:
 
     `key` is that of an answer, of an artifact set, or of a tool's failure.
     """
-    return _hash(["failure", _FORMAT, key])
+    return _derived(key, ["failure", _FORMAT, key])
 
 
 def encoded_key(key: str, encoding: str) -> str:
     """Key of the same answer in another content encoding than the stored zstd."""
-    return _hash(["encoded", _FORMAT, key, encoding])
+    return _derived(key, ["encoded", _FORMAT, key, encoding])

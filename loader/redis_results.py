@@ -12,18 +12,22 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import cast
 
 import redis
 
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import MARK_DIGITS
 from loader.results import PIECE_BYTES, FilePieces, OpenResult, ResultHeader, read_header
 
 _PREFIX = "xprof-hub:result:"
 _FIRST_PIECE = 256 << 10
 _MAX_VALUE = 256 << 20
 _DRAFT_SECONDS = 120
+_SCANNED = 1000
+"""Names that Redis tells at a time."""
 _RENAME = """
 if redis.call('exists', KEYS[1]) == 0 then return 0 end
 local held = redis.call('getrange', KEYS[2], 0, 1048579)
@@ -49,6 +53,10 @@ def connect(url: str) -> redis.Redis:
     return redis.Redis.from_url(
         url, socket_connect_timeout=0.5, socket_timeout=2.0, health_check_interval=30
     )
+
+
+def _mark_of(name: bytes) -> str:
+    return name.decode(errors="replace").removeprefix(_PREFIX)[:MARK_DIGITS]
 
 
 class RedisGuard:
@@ -142,6 +150,32 @@ class RedisResults:
                 self._publish(draft, _PREFIX + key, ttl_seconds)
         except redis.RedisError as problem:
             self._guard.record(problem)
+
+    def forget(self, marks: Collection[str]) -> int:
+        """Removes the answers of these sessions, by one look at all keys; see `loader.forgetting.Forgets`.
+
+        Raises:
+            LoaderError: STORAGE_UNAVAILABLE.
+        """
+        count = 0
+        try:
+            for names in self._names():
+                gone = [name for name in names if _mark_of(name) in marks]
+                count += self._client.unlink(*gone) if gone else 0
+        except redis.RedisError as problem:
+            raise LoaderError(
+                ErrorCode.STORAGE_UNAVAILABLE, "Redis does not answer, so cached answers are left."
+            ) from problem
+        return count
+
+    def _names(self) -> Iterator[list[bytes]]:
+        """All that Redis holds of answers, some at a time; one may come twice."""
+        cursor = 0
+        while True:
+            cursor, names = self._client.scan(cursor, f"{_PREFIX}*", _SCANNED)
+            yield [name for name in names if isinstance(name, bytes)]
+            if cursor == 0:
+                return
 
     def _upload(self, draft: str, header: ResultHeader, body: Path | None) -> bool:
         """Writes the draft in pieces; False, and no draft, when Redis dropped it on the way."""

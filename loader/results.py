@@ -15,7 +15,7 @@ import struct
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -239,6 +239,24 @@ class DirectoryResults:
         finally:
             draft.unlink(missing_ok=True)
         return written
+
+    def forget(self, marks: Collection[str]) -> int:
+        """Removes the answers of these sessions; see `loader.forgetting.Forgets`.
+
+        Raises:
+            LoaderError: STORAGE_UNAVAILABLE.
+        """
+        count = 0
+        try:
+            for mark in marks:
+                for path in self._path(mark).parent.glob(f"{mark}*"):
+                    path.unlink(missing_ok=True)
+                    count += 1
+        except OSError as problem:
+            raise LoaderError(
+                ErrorCode.STORAGE_UNAVAILABLE, "Cached answers could not be removed."
+            ) from problem
+        return count
 
     def _path(self, key: str) -> Path:
         return self._directory / key[:2] / key

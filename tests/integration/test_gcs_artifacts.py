@@ -11,6 +11,7 @@ import pytest
 import requests
 
 from loader.artifacts import MANIFEST
+from loader.errors import LoaderError
 from loader.gcs_artifacts import GcsArtifacts
 from tests.integration.fake_gcs import Answer, hashes, serving
 from tests.services.gcs import GcsEmulator
@@ -200,3 +201,21 @@ def test_a_missing_bucket_is_a_miss_not_an_error(
     store.discard(KEY)
     assert not store.contains(KEY)
     assert fetch(store, tmp_path) == (None, [])
+
+
+def test_sets_of_a_session_are_deleted_with_all_their_files(
+    store: GcsArtifacts, gcs_emulator: GcsEmulator, bucket: str, files: list[Path]
+) -> None:
+    mine = ["ab" * 8 + "0" * 48, "ab" * 8 + "1" * 48]
+    for key in (*mine, KEY):
+        store.publish(key, files, HOSTS, [])
+    assert store.forget(["ab" * 8, "cd" * 8]) == 2
+    left = {blob.name.split("/")[1] for blob in gcs_emulator.client().list_blobs(bucket)}
+    assert left == {KEY}
+    assert store.forget(["ab" * 8]) == 0
+
+
+def test_a_bucket_of_artifacts_that_is_gone_is_no_success(gcs_emulator: GcsEmulator) -> None:
+    store = GcsArtifacts(gcs_emulator.client(), f"gs://missing-{uuid4().hex[:8]}/cache")
+    with pytest.raises(LoaderError):
+        store.forget(["ab" * 8])

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 import redis
 
+from loader.errors import ErrorCode, LoaderError
 from loader.progress import ENTRY_SECONDS, Phase, Progress
 from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect
@@ -142,3 +143,26 @@ def test_without_redis_there_is_no_progress(redis_server: RedisServer, key: str)
         board.clear(key)
     finally:
         redis_server.start()
+
+
+def test_answers_of_a_session_are_forgotten_and_others_stay(
+    client: redis.Redis, tmp_path: Path
+) -> None:
+    store = RedisResults(client, RedisGuard())
+    mark, other = uuid4().hex[:16], uuid4().hex * 2
+    mine = [f"{mark}{number:048}" for number in range(1500)]
+    body = write(tmp_path / "body", b"x")
+    for key in (*mine, other):
+        store.put(key, ResultHeader("a/b", 1, 1), body, 60)
+    assert store.forget([mark, uuid4().hex[:16]]) == len(mine)
+    assert not any(store.contains(key) for key in mine[::100])
+    assert store.contains(other)
+
+
+def test_a_redis_that_is_gone_says_that_answers_are_left(redis_server: RedisServer) -> None:
+    redis_server.stop()
+    store = RedisResults(connect(redis_server.url), RedisGuard())
+    with pytest.raises(LoaderError) as failure:
+        store.forget(["ab" * 8])
+    assert failure.value.code is ErrorCode.STORAGE_UNAVAILABLE
+    redis_server.start()

@@ -273,3 +273,15 @@ def test_a_set_that_can_never_fit_is_not_kept_and_costs_no_other(
     files[0].write_bytes(bytes(2500))
     store.publish(OTHER, files, HOSTS, [])
     assert (store.contains(KEY), store.contains(OTHER)) == (True, False)
+
+
+def test_sets_of_a_session_are_forgotten_and_others_stay(
+    store: DirectoryArtifacts, files: list[Path], tmp_path: Path
+) -> None:
+    mine = ["ab" * 8 + "0" * 48, "ab" * 8 + "1" * 48]
+    for key in (*mine, OTHER):
+        store.publish(key, files, HOSTS, [])
+    assert store.forget(["ab" * 8]) == 2
+    assert [store.contains(key) for key in (*mine, OTHER)] == [False, False, True]
+    assert store.forget(["ab" * 8]) == 0
+    assert [path.name for path in (tmp_path / "artifacts").iterdir()] == [OTHER]

@@ -128,3 +128,15 @@ def test_tiers_ask_the_near_store_first(tmp_path: Path) -> None:
     assert read(tiers, KEY) == b"near"
     put(tiers, tmp_path, "cd" * 32, b"both")
     assert read(near, "cd" * 32) == read(far, "cd" * 32) == b"both"
+
+
+def test_what_is_forgotten_of_one_session_is_kept_of_others(
+    store: DirectoryResults, tmp_path: Path
+) -> None:
+    mark = "ab" * 8
+    ours, theirs = [mark + "0" * 48, mark + "1" * 48], "ab" * 7 + "ac" + "0" * 48
+    for key in (*ours, theirs):
+        put(store, tmp_path, key, b"answer")
+    assert store.forget([mark, "cd" * 8]) == 2
+    assert [read(store, key) for key in (*ours, theirs)] == [None, None, b"answer"]
+    assert store.forget([mark]) == 0

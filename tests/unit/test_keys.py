@@ -3,7 +3,17 @@
 from dataclasses import replace
 
 from loader.catalog import HostFile
-from loader.keys import ToolRequest, artifact_key, encoded_key, result_key
+from loader.keys import (
+    ToolRequest,
+    artifact_key,
+    encoded_key,
+    failure_key,
+    kept_answer_key,
+    key_without,
+    result_key,
+    session_mark,
+    tool_failure_key,
+)
 from loader.storage.base import StoredFile
 from loader.tools import ArtifactKind
 
@@ -46,3 +56,23 @@ def test_names_cannot_be_shifted_into_each_other() -> None:
     assert artifact_key("x", ("/r",), ArtifactKind.TRACE, FILES) != artifact_key(
         "x", ("/r",), ArtifactKind.OP_STATS, FILES
     )
+
+
+def test_all_keys_of_a_session_begin_with_its_mark_and_no_other_ones_do() -> None:
+    answer = result_key("x", REQUEST, FILES)
+    shared = artifact_key("x", REQUEST.locations, ArtifactKind.TRACE, FILES)
+    keys = [
+        answer,
+        shared,
+        tool_failure_key("x", REQUEST, FILES),
+        key_without(shared, ["a"]),
+        kept_answer_key(answer),
+        failure_key(answer),
+        encoded_key(answer, "br"),
+    ]
+    mark = session_mark(REQUEST.locations)
+    assert all(key.startswith(mark) and len(key) == 64 for key in keys)
+    assert len(set(keys)) == len(keys)
+    other = result_key("x", replace(REQUEST, locations=("/r/s", "/r/t")), FILES)
+    assert not other.startswith(mark)
+    assert other.startswith(session_mark(("/r/s", "/r/t")))
