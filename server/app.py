@@ -14,6 +14,7 @@ from fastapi import FastAPI, Response
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
+from auth.link_seals import LinkSeals
 from loader.engine.base import engine_version
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redis_progress import RedisProgress
@@ -28,8 +29,10 @@ from server.discovery.service import build_discovery
 from server.errors import install_error_handlers
 from server.figures.collecting import Collector
 from server.figures.filling import Figures
-from server.grants import LinkEndedError
 from server.job_path import JobPath
+from server.limits.middleware import LimitTraffic
+from server.limits.service import open_limits
+from server.link_answers import install_link_answers
 from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import (
@@ -47,27 +50,35 @@ from server.routes import (
 )
 from server.routes import (
     audit_events,
+    audit_page,
     callers,
     comments,
+    compare_page,
+    comparisons,
     device_codes,
     device_page,
     discovery,
+    group_pages,
     ingest,
     link_entry,
     links,
+    links_pages,
     managed_children,
     managed_operations,
     managed_runs,
     managed_sessions,
     notifications,
     operations,
-    run_pages,
     provider_sign_in,
     run_groups,
+    run_pages,
     runs,
+    session_changes,
+    session_comments,
     session_files,
     session_health,
     session_merges,
+    session_pages,
     session_prewarm,
     sessions,
     sign_in,
@@ -76,6 +87,7 @@ from server.routes import (
     xprof,
     xprof_progress,
 )
+from server.sealing_secret import sealing_secret
 from server.services import Services, Threads
 from server.settings import Settings
 from server.signed_in import open_sign_ins
@@ -90,6 +102,7 @@ from server.workers import Workers
 
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64
+_PASSWORD_THREADS = 4
 METRICS_PATH = "/metrics"
 QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
 
@@ -133,6 +146,7 @@ def build_services(settings: Settings) -> Services:
     threads = Threads(
         storage=anyio.CapacityLimiter(_STORAGE_THREADS),
         cache=anyio.CapacityLimiter(_CACHE_THREADS),
+        passwords=anyio.CapacityLimiter(_PASSWORD_THREADS),
     )
     collector = Collector(results, workers, version, threads.cache)
     figures = Figures(database, storage, collector, rules, threads.storage)
@@ -158,6 +172,8 @@ def build_services(settings: Settings) -> Services:
         assets=assets,
         policies=Policies(settings.frame_ancestors, settings.content_url),
         sign_ins=open_sign_ins(settings),
+        link_seals=LinkSeals(sealing_secret(settings)),
+        limits=open_limits(settings, metrics.record_refused_request),
         threads=threads,
     )
 
@@ -181,6 +197,7 @@ def create_app(settings: Settings) -> FastAPI:
         await services.figures.aclose()
         await services.deferred.aclose()
         await services.workers.aclose()
+        services.limits.traffic.close()
         await run_in_threadpool(services.database.close)
 
     app = FastAPI(
@@ -196,7 +213,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.services = services
     install_error_handlers(app, security_headers(settings.is_tls))
-    app.add_exception_handler(LinkEndedError, pages.on_link_ended)
+    install_link_answers(app)
     install_turned_away(app)
     _add_operations(app, services)
     for router in (
@@ -207,9 +224,11 @@ def create_app(settings: Settings) -> FastAPI:
         session_health.router,
         session_merges.router,
         session_prewarm.router,
+        comparisons.router,
         comments.router,
         session_files.router,
         links.router,
+        run_groups.router,
         tokens.router,
         audit_events.router,
         operations.router,
@@ -227,12 +246,19 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(asset_routes.router)
     app.include_router(link_entry.router)
     app.include_router(sign_in.router)
+    app.include_router(provider_sign_in.router)
     app.include_router(device_page.router)
+    app.include_router(compare_page.router)
     app.include_router(session_files.page_routes)
+    app.include_router(session_pages.router)
+    app.include_router(session_changes.router)
+    app.include_router(session_comments.router)
     app.include_router(run_pages.router)
+    app.include_router(links_pages.router)
+    app.include_router(audit_page.router)
+    app.include_router(group_pages.router)
     for router in (xprof_progress.routes, xprof.routes):
         app.include_router(xprof.at_all_places(router))
-    app.include_router(provider_sign_in.router)
     app.include_router(pages.router)
     _add_middleware(app, services)
     return app
@@ -244,6 +270,7 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
     app.add_middleware(
         ContentHost, content_url=settings.content_url, path_prefix=settings.path_prefix
     )
+    app.add_middleware(LimitTraffic, limits=services.limits, policies=services.policies)
     app.add_middleware(
         Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *xprof_progress.QUIET_ROUTES)
     )

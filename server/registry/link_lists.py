@@ -51,9 +51,7 @@ class LinkSearch:
     longest: timedelta | None = None
 
 
-def search_links(
-    database: Database, search: LinkSearch, request: PageRequest
-) -> Page[ListedLink]:
+def search_links(database: Database, search: LinkSearch, request: PageRequest) -> Page[ListedLink]:
     """A page of links by their time of creation."""
     query = select(LinkRow).where(*_conditions(search))
     with database.reading() as session:
@@ -78,7 +76,14 @@ def _conditions(search: LinkSearch) -> list[ColumnElement[bool]]:
         found.append(LinkRow.run_uid == search.run_uid)
     if search.text:
         part = ("", search.text, "")
-        found.append(or_(*(like(column, part) for column in (LinkRow.run, LinkRow.session, LinkRow.note))))
+        found.append(
+            or_(
+                *(
+                    like(column.expression, part)
+                    for column in (LinkRow.run, LinkRow.session, LinkRow.note)
+                )
+            )
+        )
     if search.is_active is not None:
         active = _active(search)
         found.append(active if search.is_active else not_(active))
@@ -86,7 +91,7 @@ def _conditions(search: LinkSearch) -> list[ColumnElement[bool]]:
 
 
 def _active(search: LinkSearch) -> ColumnElement[bool]:
-    """True for links that open something as far as their row says; false for all others, and never unknown."""
+    """True for links that open something as far as their row says; false for others, never unknown."""
     is_there = or_(LinkRow.run_key.is_not(None), LinkRow.session_key.is_not(None))
     is_in_time = func.coalesce(LinkRow.expires > search.now, True)
     has_openings = func.coalesce(LinkRow.opens < LinkRow.most_opens, True)
