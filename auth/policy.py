@@ -56,6 +56,7 @@ class _Rule:
 
 
 _RUNS = frozenset({"machineLearningRuns"})
+_SESSIONS = frozenset({"machineLearningRuns", "comparisons"})
 _LINKS = frozenset({"machineLearningRuns", "shareLinks"})
 _TOKENS = frozenset({"apiTokens"})
 _GROUPS = frozenset({"runGroups"})
@@ -73,7 +74,7 @@ _RULES: Mapping[Action, _Rule] = MappingProxyType(
         Action.RUNS_READ: _Rule(Role.VIEWER, _RUNS),
         Action.RUNS_WRITE: _Rule(Role.EDITOR, _RUNS),
         Action.RUNS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
-        Action.SESSIONS_READ: _Rule(Role.VIEWER, _RUNS),
+        Action.SESSIONS_READ: _Rule(Role.VIEWER, _SESSIONS),
         Action.SESSIONS_WRITE: _Rule(Role.EDITOR, _RUNS),
         Action.SESSIONS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
         Action.LINKS_CREATE: _Rule(Role.EDITOR, _RUNS),
