@@ -77,12 +77,7 @@ async def list_merge_offers(
     Looks at the newest 200 sessions. Takes as long as reading the files whose folders' names don't rule them
     out, once for each version of them.
     """
-    free = await run_in_threadpool(
-        sessions.list_free_sessions, services.database, run, MOST_SESSIONS
-    )
-    found = await _Captures(services).of_candidates(free)
-    # Hundreds of sessions with hundreds of hosts each: too much to hold up everybody else for.
-    offers = await run_in_threadpool(find_offers, found)
+    offers = await find_merge_offers(services, run)
     return MergeOfferList(merge_offers=tuple(_to_resource(run, offer) for offer in offers))
 
 
@@ -105,7 +100,7 @@ async def merge_sessions(
     made = await run_in_threadpool(made_before, services.database, repeat)
     if made is None:
         try:
-            created, files = await _merge(services, principal, run, body, repeat)
+            created, files = await merge_captures(services, principal, run, body, repeat)
         except RegistryError as error:
             made = await run_in_threadpool(made_meanwhile, services.database, repeat, error)
         else:
@@ -116,13 +111,33 @@ async def merge_sessions(
     return with_hosts(record, await ToolAnswers(services).list_session(record.locations), base)
 
 
-async def _merge(
+async def find_merge_offers(services: Services, run: str) -> list[MergeOffer]:
+    """What `:mergeable` answers, for whoever shows it.
+
+    Raises:
+        RegistryError: there is no such run.
+        LoaderError: storage or workers don't answer.
+    """
+    free = await run_in_threadpool(
+        sessions.list_free_sessions, services.database, run, MOST_SESSIONS
+    )
+    found = await _Captures(services).of_candidates(free)
+    # Hundreds of sessions with hundreds of hosts each: too much to hold up everybody else for.
+    return await run_in_threadpool(find_offers, found)
+
+
+async def merge_captures(
     services: Services,
     principal: Principal,
     run: str,
     body: NewMerge,
     repeat: RepeatableRequest | None,
 ) -> tuple[ProfilerSession, SessionFiles]:
+    """What `:merge` does: the new session, with its files.
+
+    Raises:
+        ApiError, RegistryError, LoaderError: why they can't be merged.
+    """
     origins = await run_in_threadpool(_find_origins, services, run, body.sessions)
     captures = _Captures(services)
     listed = [await captures.list_files(origin) for origin in origins]
