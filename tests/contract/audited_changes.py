@@ -62,6 +62,7 @@ def changes(folders: Sequence[str]) -> tuple[Change, ...]:
         *_of_comments(),
         *_of_links(),
         *_of_tokens(),
+        *_of_groups(),
         *_at_last(),
     )
 
@@ -91,7 +92,7 @@ def _of_runs() -> tuple[Change, ...]:
             body={"displayName": "R"},
         ),
         Change("PATCH", runs, "runs.register", "register", RUN, body={"logicalId": "r"}),
-        Change("PATCH", f"/{RUN}", "runs.write", "update", RUN, body={"displayName": "S"}),
+        Change("PATCH", f"/{RUN}", "runs.write", "update", RUN, body={"runSet": "g"}),
     )
 
 
@@ -167,8 +168,15 @@ def _of_tokens() -> tuple[Change, ...]:
     )
 
 
+def _of_groups() -> tuple[Change, ...]:
+    group = "runGroups/g"
+    return (Change("PATCH", f"/{group}", "groups.write", "update", group, body={"note": "kept"}),)
+
+
 def _at_last() -> tuple[Change, ...]:
     return (
         Change("DELETE", f"/{SESSION}", "sessions.write", "delete", SESSION),
+        Change("POST", f"/{SESSION}:undelete", "sessions.write", "undelete", SESSION),
         Change("DELETE", f"/{RUN}", "runs.write", "delete", RUN),
+        Change("POST", f"/{RUN}:undelete", "runs.write", "undelete", RUN),
     )
