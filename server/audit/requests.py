@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import re
 from datetime import UTC, datetime
 
 from fastapi import Request
@@ -31,6 +32,7 @@ SIGNED_OUT = "people.sign_out"
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _VERBS = {"POST": "create", "PUT": "write", "PATCH": "update", "DELETE": "delete"}
 _REQUEST_ID = ("requestId", "request_id")
+_PARAMETER = re.compile(r"\{[^}]*\}")
 _NETWORK_BITS = {4: 24, 6: 48}
 
 
@@ -141,12 +143,12 @@ def _verb(request: Request, action: str) -> str:
     if action == Action.LINKS_REVOKE.value:
         return "revoke"
     template = str(getattr(request.scope.get("route"), "path", ""))
-    last = template.rpartition("/")[2]
+    # What follows a parameter's name inside the braces is its kind.
+    last = _PARAMETER.sub("", template.rpartition("/")[2])
     if ":" in last:
         return last.rpartition(":")[2]
     if not template.startswith("/v1"):
-        is_named = "{" in template and "{" not in last and last != ""
-        return last if is_named else "update"
+        return last if last and "{" in template else "update"
     return _VERBS[request.method]
 
 
