@@ -1,10 +1,10 @@
 """Who has signed in with a browser, and what the browser shows for it.
 
-Three sealed texts, each good for one thing: the cookie names a browser session and is good for every page; the
-pass names one too, and one profiler session, and is good for that one on the host where profiles are shown;
-the hand-over brings the right to a pass from the one host to the other, for a minute. A browser session is
-kept in the registry, so that signing out ends all three everywhere. None says what may be done: `principal_of`
-asks anew at each request, so a revoked token or a smaller role counts at once.
+Three sealed texts, each good for one thing: the cookie names a browser session and is good for every page;
+the pass names one too, and one profiler session, and is good for that one on the host where profiles are
+shown; the hand-over brings the right to a pass from the one host to the other, for a minute. A browser
+session is kept in the registry, so that signing out ends all three everywhere. None says what may be done:
+`principal_of` asks anew at each request, so a revoked token or a smaller role counts at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether another party has signed a text (JSON Web Tokens, RFC 7519): with the keys that it publishes, for us, now.
+"""Whether another party has signed a text (JSON Web Tokens, RFC 7519): with its published keys, for us, now.
 
 One mechanism for identity tokens of OpenID Connect, the assertions of Google's proxy (IAP) and the pushes of
 Google's Pub/Sub. Only signatures with a public key count: where a shared secret or no signature at all were
@@ -126,7 +126,7 @@ class TokenReader:
         audience: what stands in the token for us.
         keys: the issuer's.
         algorithms: of the signature.
-        takes_lists: whether a list of audiences counts that names ours among others (OpenID Connect, 3.1.3.7).
+        takes_lists: whether a list of audiences counts that names ours (OpenID Connect, 3.1.3.7).
         clock: seconds since 1970.
     """
 

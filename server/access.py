@@ -25,7 +25,15 @@ from server.errors import ApiError
 from server.job_path import token_of_path
 from server.iap import find_iap_caller
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
-from server.names import link_name, operation_name, run_name, session_name, token_name
+from server.names import (
+    group_name,
+    link_name,
+    member_name,
+    operation_name,
+    run_name,
+    session_name,
+    token_name,
+)
 from server.registry.tokens import SqlTokenStore
 from server.schemas import ErrorResponse
 from server.services import Services, get_services
@@ -33,6 +41,16 @@ from server.settings import LOOPBACK
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _STRANGE_SITES = frozenset({"cross-site", "same-site"})
+_RESOURCES: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {
+        "link": link_name,
+        "token": token_name,
+        "member": member_name,
+        "operation": operation_name,
+        "group": group_name,
+    }
+)
+"""What a parameter of a path names, where it stands for itself."""
 
 Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -41,9 +59,9 @@ def find_principal(request: Request, services: Services) -> Principal:
     """The caller of a request; blocks on the database.
 
     Raises:
-        ApiError: 401 without a working API token, unless Google's proxy vouches for the caller; 403 when another
-            site led a browser here, when the token in a job's path is none that a job may use, or when the
-            proxy vouches for somebody without a role.
+        ApiError: 401 without a working API token, unless Google's proxy vouches for the caller; 403 when
+            another site led a browser here, when the token in a job's path is none that a job may use, or
+            when the proxy vouches for somebody without a role.
     """
     path_token = token_of_path(request)
     if services.settings.auth == "dev":

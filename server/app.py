@@ -67,6 +67,8 @@ from server.routes import (
     managed_operations,
     managed_runs,
     managed_sessions,
+    member_pages,
+    members,
     notifications,
     operations,
     provider_sign_in,
@@ -231,6 +233,7 @@ def create_app(settings: Settings) -> FastAPI:
         run_groups.router,
         tokens.router,
         audit_events.router,
+        members.router,
         operations.router,
         uploads.router,
         discovery.router,
@@ -248,6 +251,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(sign_in.router)
     app.include_router(provider_sign_in.router)
     app.include_router(device_page.router)
+    app.include_router(member_pages.router)
     app.include_router(compare_page.router)
     app.include_router(session_files.page_routes)
     app.include_router(session_pages.router)

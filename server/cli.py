@@ -15,6 +15,7 @@ from server.commands import (
     discovery,
     groups,
     links,
+    members,
     operations,
     pages,
     runs,
@@ -43,6 +44,7 @@ app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
 app.add_typer(groups.app, name="groups", rich_help_panel=_HUB)
 app.add_typer(links.app, name="links", rich_help_panel=_HUB)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
+app.add_typer(members.app, name="members", rich_help_panel=_HUB)
 app.add_typer(audit.app, name="audit", rich_help_panel=_HUB)
 app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)

@@ -1,8 +1,8 @@
 """People who come through Google's Identity-Aware Proxy: to pages, and to the API.
 
-The proxy vouches for each request by itself, so there is nothing to sign in to. A browser sends what the proxy
-asks for along with every request, whoever made it ask: changes by pages of other sites are refused as always,
-and the API answers no page at all in this way, for a profile's page may be of its own host (adr/033).
+The proxy vouches for each request by itself, so there is nothing to sign in to. A browser sends what the
+proxy asks for along with every request, whoever made it ask: changes by pages of other sites are refused as
+always, and the API answers no page at all in this way, for a profile's page may be of its host (adr/033).
 """
 
 from __future__ import annotations

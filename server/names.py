@@ -43,6 +43,11 @@ def operation_name(operation: str) -> str:
     return f"operations/{operation}"
 
 
+def member_name(member: str) -> str:
+    """Resource name of a member."""
+    return f"members/{member}"
+
+
 def group_name(group: str) -> str:
     """Resource name of a run group (not percent-encoded)."""
     return f"runGroups/{group}"

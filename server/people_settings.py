@@ -1,4 +1,4 @@
-"""The settings that say how people sign in, and who is always an admin; part of `server.settings.Settings`."""
+"""The settings of how people sign in, and who is always an admin; part of `server.settings.Settings`."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from server.client.device_codes import DeviceCodes
 from server.client.discovery import Discovery
 from server.client.groups import RunGroups
 from server.client.links import Links
+from server.client.members import Members
 from server.client.operations import Operations
 from server.client.runs import Runs
 from server.client.sessions import Sessions
@@ -39,6 +40,7 @@ class HubClient:
         sessions: their sessions.
         links: share links.
         tokens: API tokens.
+        members: who has which role.
         audit: the audit log.
         device_codes: signing in without a token at hand.
         operations: what became of changes through the managed API.
@@ -59,6 +61,7 @@ class HubClient:
         self.sessions = Sessions(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)
+        self.members = Members(self.transport)
         self.audit = Audit(self.transport)
         self.device_codes = DeviceCodes(self.transport)
         self.operations = Operations(self.transport)

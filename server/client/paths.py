@@ -7,6 +7,7 @@ from urllib.parse import quote
 RUNS = "/machineLearningRuns"
 LINKS = "/shareLinks"
 TOKENS = "/apiTokens"
+MEMBERS = "/members"
 OPERATIONS = "/operations"
 AUDIT_EVENTS = "/auditEvents"
 RUN_GROUPS = "/runGroups"

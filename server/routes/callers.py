@@ -21,4 +21,9 @@ def get_caller(
     principal: Annotated[Principal, Depends(require(Action.CALLER_READ))],
 ) -> Caller:
     """Answers who calls, and how much it may do."""
-    return Caller(name=principal.name, role=principal.role, auth=services.settings.auth)
+    return Caller(
+        name=principal.name,
+        id=principal.id,
+        role=principal.role,
+        auth=services.settings.auth,
+    )

@@ -11,6 +11,8 @@ class Caller(ApiModel):
 
     name: str
     """Shown as the creator of what it makes."""
+    id: str = ""
+    """Stays the same when the name changes: `user:ann@example.org`, `token:<id>`."""
     role: Role
     auth: str
     """How this hub finds out who calls; with `dev` everybody on its machine is its admin."""

@@ -16,13 +16,13 @@ REFUSALS: Mapping[SignInRefusal, str] = MappingProxyType(
     {
         SignInRefusal.STALE: "This sign-in was not begun in this browser, took longer than 15 minutes, or is "
         "over already. Begin again.",
-        SignInRefusal.DENIED: "The provider did not let you in, or you did not agree to what it asked. Begin "
-        "again, and agree, or ask whoever runs the provider for access.",
-        SignInRefusal.PROVIDER_ERROR: "The provider refused this hub. Whoever runs the hub has to look at how "
-        "it is registered there; the hub's log says more.",
+        SignInRefusal.DENIED: "The provider did not let you in, or you did not agree to what it asked. "
+        "Begin again, and agree, or ask whoever runs the provider for access.",
+        SignInRefusal.PROVIDER_ERROR: "The provider refused this hub. Whoever runs the hub has to look at "
+        "how it is registered there; the hub's log says more.",
         SignInRefusal.UNAVAILABLE: "The provider does not answer as it should. Try again in a minute.",
-        SignInRefusal.NOT_GENUINE: "What came back was not made by the provider for this sign-in, so nobody is "
-        "signed in. Begin again; if that happens twice, tell whoever runs this hub.",
+        SignInRefusal.NOT_GENUINE: "What came back was not made by the provider for this sign-in, so nobody "
+        "is signed in. Begin again; if that happens twice, tell whoever runs this hub.",
         SignInRefusal.CLOCK: "The provider's clock and the clock of this hub are too far apart. Whoever runs "
         "this hub has to set its clock.",
         SignInRefusal.NO_EMAIL: "The provider tells no e-mail address of yours. Whoever runs this hub has to "

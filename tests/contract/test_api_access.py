@@ -49,6 +49,11 @@ CALLS = {
     ("GET", "/apiTokens"): "admin",
     ("GET", "/apiTokens/x"): "admin",
     ("DELETE", "/apiTokens/x"): "admin",
+    ("POST", "/members"): "admin",
+    ("GET", "/members"): "admin",
+    ("GET", "/members/x"): "admin",
+    ("PATCH", "/members/x"): "admin",
+    ("DELETE", "/members/x"): "admin",
     ("POST", "/machineLearningRuns/r:undelete"): "editor",
     ("POST", f"{SESSION}:undelete"): "editor",
     ("GET", "/runGroups"): "viewer",
@@ -98,6 +103,7 @@ def test_every_route_of_the_api_is_in_the_table(api: Api) -> None:
             .replace("comments/c", "comments/{comment}")
             .replace("shareLinks/x", "shareLinks/{link}")
             .replace("apiTokens/x", "apiTokens/{token}")
+            .replace("members/x", "members/{member}")
             .replace("auditEvents/e", "auditEvents/{event}")
             .replace("runGroups/g", "runGroups/{group}")
             .replace("operations/x", "operations/{operation}"),
