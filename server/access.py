@@ -6,8 +6,9 @@ an action. A route that asks for nothing gets no caller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 from urllib.parse import urlsplit
 
@@ -17,13 +18,13 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.identity import LOCAL_ADMIN, Principal, as_job, identify, identify_token, is_basic
 from auth.policy import Action, may
-from server.audit.requests import may_be_change, write_change
 from auth.tokens import API_PREFIX
+from server.audit.requests import may_be_change, write_change
 from server.audit_notes import note_actor
 from server.error_table import BODY_TOO_LARGE, FORBIDDEN, UNAUTHENTICATED
 from server.errors import ApiError
-from server.job_path import token_of_path
 from server.iap import find_iap_caller
+from server.job_path import token_of_path
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 from server.names import (
     group_name,
@@ -40,7 +41,6 @@ from server.services import Services, get_services
 from server.settings import LOOPBACK
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_STRANGE_SITES = frozenset({"cross-site", "same-site"})
 _RESOURCES: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {
         "link": link_name,
@@ -51,6 +51,7 @@ _RESOURCES: Mapping[str, Callable[[str], str]] = MappingProxyType(
     }
 )
 """What a parameter of a path names, where it stands for itself."""
+_STRANGE_SITES = frozenset({"cross-site", "same-site"})
 
 Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -228,12 +229,9 @@ def _resource(request: Request) -> str:
         return session_name(values["run"], values["session"])
     if "run" in values:
         return run_name(values["run"])
-    if "link" in values:
-        return link_name(values["link"])
-    if "token" in values:
-        return token_name(values["token"])
-    if "operation" in values:
-        return operation_name(values["operation"])
+    for parameter, name_of in _RESOURCES.items():
+        if parameter in values:
+            return name_of(values[parameter])
     # What follows a colon is a method of the collection (AIP-136).
     return str(request.url.path).rpartition("/v1/")[2].partition(":")[0]
 

@@ -73,6 +73,7 @@ from server.routes import (
     operations,
     provider_sign_in,
     run_groups,
+    run_page_changes,
     run_pages,
     runs,
     session_changes,
@@ -232,8 +233,8 @@ def create_app(settings: Settings) -> FastAPI:
         links.router,
         run_groups.router,
         tokens.router,
-        audit_events.router,
         members.router,
+        audit_events.router,
         operations.router,
         uploads.router,
         discovery.router,
@@ -250,14 +251,15 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(link_entry.router)
     app.include_router(sign_in.router)
     app.include_router(provider_sign_in.router)
-    app.include_router(device_page.router)
     app.include_router(member_pages.router)
+    app.include_router(device_page.router)
     app.include_router(compare_page.router)
     app.include_router(session_files.page_routes)
     app.include_router(session_pages.router)
     app.include_router(session_changes.router)
     app.include_router(session_comments.router)
     app.include_router(run_pages.router)
+    app.include_router(run_page_changes.router)
     app.include_router(links_pages.router)
     app.include_router(audit_page.router)
     app.include_router(group_pages.router)
