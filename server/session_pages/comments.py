@@ -116,10 +116,9 @@ def comment_form(
 
 def view_in_words(view: View) -> str:
     """`Trace Viewer, host-0, 12.5-14 ms`; empty for an empty view."""
-    if not in_words(view):
-        return ""
-    rest = in_words(view.model_copy(update={"tool": ""}))
-    return ", ".join(part for part in (tool_title(view.tool) if view.tool else "", rest) if part)
+    tool = tool_title(view.tool) if view.tool else ""
+    times = in_words(View(start_ms=view.start_ms, end_ms=view.end_ms))
+    return ", ".join(part for part in (tool, *view.hosts, view.module, view.op, times) if part)
 
 
 def _view(

@@ -8,10 +8,13 @@ from datetime import UTC, datetime
 
 import httpx2
 import pytest
+from sqlalchemy import insert, select
 
 from auth.identity import Role
-from server.registry.comments import MOST_COMMENTS, NewComment, create_comment
+from server.registry.comments import MOST_COMMENTS
 from server.registry.database import Database
+from server.registry.models import SessionRow
+from server.registry.people_models import CommentRow
 from tests.contract.api_calls import authorize, error_of, fields_of, new_session, token_for
 from tests.services.api import Api
 
@@ -86,7 +89,11 @@ def test_texts_and_views_that_can_not_be_shown_are_refused(guarded_api: Api, pla
     for text in ("", " \n ", "x" * 4001, "a\0b", "a\x1bb", 7):
         assert fields_of(guarded_api.http.post(place, json={"text": text})) == ["text"]
     assert guarded_api.http.post(place, json={"text": "x" * 4000}).status_code == 200
-    views = ({"tool": "no_such"}, {"startMs": 1, "endMs": 2}, {"tool": "trace_viewer@", "startMs": 2})
+    views = (
+        {"tool": "no_such"},
+        {"startMs": 1, "endMs": 2},
+        {"tool": "trace_viewer@", "startMs": 2},
+    )
     for view in views:
         answer = guarded_api.http.post(place, json={"text": "x", "view": view})
         assert fields_of(answer)[0].startswith("view"), answer.text
@@ -140,9 +147,17 @@ def test_a_full_session_takes_no_more_also_when_two_say_the_last_at_once(
     guarded_api: Api, place: str
 ) -> None:
     database = Database(guarded_api.settings.resolved_database_url)
-    for number in range(MOST_COMMENTS - 1):
-        said = NewComment("user:x", "x", str(number))
-        create_comment(database, "r", "s", said, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    with database.writing() as session:
+        key = session.scalar(select(SessionRow.key).where(SessionRow.id == "s"))
+        about = {"session_key": key, "author": "x", "author_name": "x", "text": "x", "view": {}}
+        session.execute(
+            insert(CommentRow),
+            [
+                {**about, "id": str(number), "created": now, "updated": now, "version": 1}
+                for number in range(MOST_COMMENTS - 1)
+            ],
+        )
     database.close()
 
     def say(text: str) -> httpx2.Response:

@@ -61,7 +61,7 @@ def test_only_the_hub_says_that_it_found_a_session(api: Api, kind: str) -> None:
 def test_a_session_names_the_page_that_opens_it(api: Api) -> None:
     create_run(api, "my run")
     session = attach(api, "my run", write_profile(api, "s%1")).json()
-    page = f"{api.url}/runs/my%20run/sessions/s%251"
+    page = f"{api.url}/runs/my%20run/sessions/s%251/data/plugin/profile/"
     assert session["dashboardUri"] == page
     (listed,) = api.http.get(f"{run_path('my run')}/profilerSessions").json()["profilerSessions"]
     assert listed["dashboardUri"] == page

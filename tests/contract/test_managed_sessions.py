@@ -68,7 +68,7 @@ def test_a_session_is_registered_before_its_files_are_there(api: Api) -> None:
     assert session["name"] == f"{PLACE}/{SESSIONS}/{ID}"
     # Where JAX writes, not what the SDK sent.
     assert session["storageFolderUri"] == f"gs://profiles/team/r/plugins/profile/{ID}"
-    assert session["dashboardUri"] == f"{api.url}/runs/r/sessions/{ID}"
+    assert session["dashboardUri"] == f"{api.url}/runs/r/sessions/{ID}/data/plugin/profile/"
     assert session["kind"] == "KIND_PROGRAMMATIC"
     assert session["profilerTargets"] == ["h0"]
     shown = api.http.get(f"/{SESSIONS}/{ID}").json()

@@ -43,10 +43,12 @@ def test_a_session_opens_at_its_dashboard_address(guarded_api: Api) -> None:
     path = new_session(guarded_api, "my run", "s 1%")
     uri = guarded_api.http.get(path).json()["dashboardUri"]
     short = f"/runs/my%20run/sessions/{quote('s 1%', safe='')}"
-    assert uri == f"{guarded_api.url}{short}"
+    assert uri == f"{guarded_api.url}{short}{XPROF}/"
     with signed_in(guarded_api) as client:
-        for asked in (short, f"{short}/", f"{short}{XPROF}"):
-            assert location(client.get(asked)) == f"{short}{XPROF}/"
+        for page in (short, f"{short}/"):
+            assert f'href="{short}{XPROF}/"' in client.get(page).text
+        assert location(client.get(f"{short}{XPROF}")) == f"{short}{XPROF}/"
+        # As people copied it before a session had a page of its own.
         there = location(client.get(f"{short}?tag=hlo_stats&host=a%2Fb"))
         assert there == f"{short}{XPROF}/?tag=hlo_stats&host=a%2Fb"
         page = client.get(there)
@@ -241,7 +243,11 @@ def test_everything_lies_below_the_prefix(tmp_path: Path) -> None:
         with signed_in(api) as client:
             assert 'href="/team/x/runs/r"' in client.get("/team/x/runs").text
             assert 'action="/team/x/signout"' in client.get("/team/x/runs").text
-            there = location(client.get("/team/x/runs/r/sessions/s"))
+            page = client.get("/team/x/runs/r/sessions/s").text
+            assert f'href="/team/x/runs/r/sessions/s{XPROF}/"' in page
+            there = location(client.get("/team/x/runs/r/sessions/s?tag=hlo_stats"))
+            assert there == f"/team/x/runs/r/sessions/s{XPROF}/?tag=hlo_stats"
+            there = location(client.get(f"/team/x/runs/r/sessions/s{XPROF}"))
             assert there == f"/team/x/runs/r/sessions/s{XPROF}/"
             assert client.get(there).status_code == 200
             assert httpx2.get(f"{api.url}/runs", headers=PAGE).status_code == 302
