@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import datetime
 from urllib.parse import quote
 
 from fastapi import Request
 
-from auth.links import Active, Expired, Forbidden, Revoked, SessionTarget, ShareLink, resolve
+from auth.identity import Principal
+from auth.links import SessionTarget, ShareLink
+from server.link_gate import (
+    Admitted,
+    LinkEnd,
+    LinkEndedError,
+    admitted,
+    link_path,
+    require_opened,
+)
 from server.names import is_id
 from server.registry.errors import RegistryError
-from server.registry.links import SqlLinkStore
 from server.registry.records import ProfilerSession, SessionState
 from server.registry.runs import get_run
 from server.registry.sessions import find_session_by_uid, find_session_of_run
 from server.services import Services, ServicesDependency
 from server.session_passes import opened_session, run_prefix
-
-
-class LinkEnd(StrEnum):
-    """Why a link opens nothing."""
-
-    UNKNOWN = "unknown"
-    EXPIRED = "expired"
-    REVOKED = "revoked"
-    FORBIDDEN = "forbidden"
-    """Links of its kind are not allowed any more."""
-    USED_UP = "used up"
-    """It was opened as often as it may be."""
-
-
-class LinkEndedError(Exception):
-    """Raised for a token that opens nothing; never says whether its target exists."""
-
-    def __init__(self, end: LinkEnd) -> None:
-        super().__init__(end.value)
-        self.end = end
 
 
 @dataclass(frozen=True)
@@ -70,6 +57,7 @@ class SessionGrant:
         expires: when the right ends, or None.
         expected_hosts: how many hosts took part, if the session's maker said so.
         link: the share link, None for a signed-in person.
+        viewer: who looks at it, where the link asks for that; else None.
         run: the right to the run's other sessions, None where there is none.
         awaits_files: whether hosts may still come.
     """
@@ -84,6 +72,7 @@ class SessionGrant:
     link: ShareLink | None
     run: WholeRun | None = None
     awaits_files: bool = False
+    viewer: Principal | None = None
 
     @property
     def is_redacted(self) -> bool:
@@ -99,42 +88,34 @@ def run_title(services: Services, grant: SessionGrant) -> str:
         return grant.run_id
 
 
-def link_path(services: Services, token: str) -> str:
-    """URL path of a link, percent-encoded, without trailing slash."""
-    return f"{services.settings.path_prefix}/s/{quote(token, safe='')}"
-
-
-def active_link(services: Services, token: str) -> ShareLink:
-    """The link that has this token.
-
-    Raises:
-        LinkEndedError: the token opens nothing.
-    """
-    outcome = resolve(SqlLinkStore(services.database), token, datetime.now(UTC))
-    if isinstance(outcome, Expired):
-        raise LinkEndedError(LinkEnd.EXPIRED)
-    if isinstance(outcome, Revoked):
-        raise LinkEndedError(LinkEnd.REVOKED)
-    if isinstance(outcome, Forbidden):
-        raise LinkEndedError(LinkEnd.FORBIDDEN)
-    if not isinstance(outcome, Active):
-        raise LinkEndedError(LinkEnd.UNKNOWN)
-    return outcome.link
-
-
 def session_grant(request: Request, services: ServicesDependency) -> SessionGrant:
     """What the request's path opens: the one place where paths become rights.
 
     Every route under XProf's path asks here. What the route's template names says which kind of right it is.
 
     Raises:
-        LinkEndedError: the path has a link's token, and opens nothing.
-        SignInNeededError, NotAllowedError, ShownElsewhereError, NothingThereError: it names a run, and opens
-            nothing for whoever asks, or not here (`server.session_passes.opened_session`).
+        LinkEndedError, PasswordNeededError: the path has a link's token, and opens nothing, or not yet.
+        OpeningNeededError: the link counts its openings, and the page was not opened.
+        SignInNeededError, NotAllowedError, ShownElsewhereError, NothingThereError: it opens nothing for
+            whoever asks, or not here (`server.session_passes.opened_session`).
+    """
+    grant = page_grant(request, services)
+    if grant.link is not None:
+        require_opened(request, services, grant.link)
+    return grant
+
+
+def page_grant(request: Request, services: ServicesDependency) -> SessionGrant:
+    """The same for the page itself, which counts an opening before it shows anything.
+
+    Raises:
+        LinkEndedError, PasswordNeededError, SignInNeededError, NotAllowedError, ShownElsewhereError,
+            NothingThereError: as `session_grant`.
     """
     values = request.path_params
     if "token" in values:
-        return _grant_of_link(services, values["token"], values.get("session"))
+        found = admitted(request, services, values["token"])
+        return _grant_of_link(services, found, values["token"], values.get("session"))
     return _grant_of_person(request, services, values["run"], values["session"])
 
 
@@ -147,11 +128,14 @@ def _grant_of_person(
     return _grant(session, run.session_prefix(session.id), None, run)
 
 
-def _grant_of_link(services: Services, token: str, session_id: str | None) -> SessionGrant:
-    """What a token opens.
+def _grant_of_link(
+    services: Services, found: Admitted, token: str, session_id: str | None
+) -> SessionGrant:
+    """What a link opens.
 
     Args:
         services: where to look.
+        found: the link that the token names.
         token: as the path has it.
         session_id: the session that the path names; None where the path names none.
 
@@ -159,26 +143,27 @@ def _grant_of_link(services: Services, token: str, session_id: str | None) -> Se
         LinkEndedError: it opens nothing, or not this. A session that is not there, one of another run, and a
             path that is not this kind of link's are all the same as a token that nobody knows.
     """
-    link = active_link(services, token)
+    link = found.link
     if isinstance(link.target, SessionTarget):
         if session_id is not None:
             raise LinkEndedError(LinkEnd.UNKNOWN)
         session = find_session_by_uid(services.database, link.target.uid)
         if session is None:
             raise LinkEndedError(LinkEnd.REVOKED)
-        return _grant(session, link_path(services, token), link, None)
+        return _grant(session, link_path(services, token), found, None)
     if session_id is None or not is_id(session_id):
         raise LinkEndedError(LinkEnd.UNKNOWN)
     session = find_session_of_run(services.database, link.target.uid, session_id)
     if session is None:
         raise LinkEndedError(LinkEnd.UNKNOWN)
     run = WholeRun(link.target.uid, link_path(services, token))
-    return _grant(session, run.session_prefix(session.id), link, run)
+    return _grant(session, run.session_prefix(session.id), found, run)
 
 
 def _grant(
-    session: ProfilerSession, prefix: str, link: ShareLink | None, run: WholeRun | None
+    session: ProfilerSession, prefix: str, found: Admitted | None, run: WholeRun | None
 ) -> SessionGrant:
+    link = found.link if found else None
     return SessionGrant(
         locations=session.locations,
         run_id=session.run,
@@ -190,4 +175,5 @@ def _grant(
         link=link,
         run=run,
         awaits_files=session.state is SessionState.OPEN,
+        viewer=found.viewer if found else None,
     )

@@ -59,6 +59,12 @@ class Metrics:
             ["tool", "outcome"],
             registry=self._registry,
         )
+        self.refused_requests = Counter(
+            "xprof_hub_refused_requests",
+            "Requests that went over a limit against guessing or flooding",
+            ["limit"],
+            registry=self._registry,
+        )
         self.discovery = DiscoveryMetrics(self._registry)
         self.admission = AdmissionMetrics(self._registry)
         self.conversions = ConversionMetrics(self._registry)
@@ -74,6 +80,10 @@ class Metrics:
     def record_shadow_comparison(self, tool: str, outcome: str) -> None:
         """Counts one answer of xprof-rs that was compared with XProf's."""
         self.shadow_comparisons.labels(tool, outcome).inc()
+
+    def record_refused_request(self, limit: str) -> None:
+        """Counts one request that was answered 429."""
+        self.refused_requests.labels(limit).inc()
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""

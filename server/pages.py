@@ -5,12 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from server.error_table import ErrorAnswer
-from server.errors import error_response
-from server.grants import LinkEnd, LinkEndedError
-from server.services import ServicesDependency, get_services
+from server.services import ServicesDependency
 from server.ui.reference import render_front_door, render_reference
-from server.ui.shell import LINK_EXPIRED, LINK_UNKNOWN
 from server.xprof_pages import html_response
 
 router = APIRouter(include_in_schema=False)
@@ -27,9 +23,6 @@ Disallow: /*/data/plugin/profile/status
 Disallow: /*/data/plugin/profile/progress/
 Disallow: /v1/
 """
-
-_UNKNOWN = ErrorAnswer(404, "NOT_FOUND")
-_ENDED = ErrorAnswer(410, "GONE")
 
 
 @router.get("/")
@@ -51,15 +44,3 @@ def reference(request: Request, services: ServicesDependency) -> Response:
     openapi = request.app.openapi()
     text = render_reference(openapi, services.settings.path_prefix)
     return html_response(services.policies, text, "words")
-
-
-def on_link_ended(request: Request, error: Exception) -> Response:
-    """404 for a token that nobody knows, 410 for one whose time is over: the same for every target."""
-    if not isinstance(error, LinkEndedError):
-        raise error
-    unknown = error.end is LinkEnd.UNKNOWN
-    message, answer = (LINK_UNKNOWN, _UNKNOWN) if unknown else (LINK_EXPIRED, _ENDED)
-    if "text/html" in request.headers.get("accept", ""):
-        policies = get_services(request).policies
-        return html_response(policies, message.render(), "message", answer.http)
-    return error_response(answer, f"{message.title}. {message.text} {message.next_step}")

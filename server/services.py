@@ -8,6 +8,7 @@ from typing import Annotated
 import anyio
 from fastapi import Depends, Request
 
+from auth.link_seals import LinkSeals
 from loader.progress import ProgressBoard
 from loader.results import ResultStore
 from loader.storage.base import Storage
@@ -15,6 +16,7 @@ from server.audit.log import AuditLog
 from server.deferred import Deferred
 from server.discovery.service import Discovery
 from server.figures.filling import Figures
+from server.limits.service import Limits
 from server.metrics import Metrics
 from server.prewarm import Prewarmer
 from server.recent_listings import RecentListings
@@ -33,6 +35,7 @@ class Threads:
 
     storage: anyio.CapacityLimiter
     cache: anyio.CapacityLimiter
+    passwords: anyio.CapacityLimiter
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Services:
     assets: Assets
     policies: Policies
     sign_ins: SignIns
+    link_seals: LinkSeals
+    limits: Limits
     threads: Threads
 
 

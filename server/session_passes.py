@@ -38,7 +38,8 @@ from server.web_addresses import is_host_of
 
 ENTER = "/enter"
 """Where a hand-over arrives, below the session's path on the content host."""
-_GRANT = "grant"
+GRANT = "grant"
+"""Name of the parameter that holds one; it is the first of its query."""
 
 
 class ShownElsewhereError(Exception):
@@ -110,7 +111,7 @@ def enter(
     """
     if not is_content_host(request, services):
         raise NothingThereError
-    grant, query = _grant_in(request)
+    grant, query = grant_in(request)
     prefix = session_prefix(services, run_id, session_id)
     target = f"{prefix}{PROFILE_PATH}{address_path(rest, query)}"
     seals, now = services.sign_ins.seals, datetime.now(UTC)
@@ -131,7 +132,7 @@ def _opened_by_pass(
     """The session of a pass; whatever is wrong, the hub's host says what."""
     now = datetime.now(UTC)
     granted = services.sign_ins.seals.read_pass(pass_cookie(request, services.settings), now)
-    principal = _holder(services, granted, now) if granted else None
+    principal = holder(services, granted, now) if granted else None
     found = _find(services, run_id, session_id) if principal else None
     if granted is None or found is None or found[0].uid != granted.session_uid:
         raise SignInNeededError(this_address(request, services))
@@ -140,7 +141,8 @@ def _opened_by_pass(
     return found
 
 
-def _holder(services: Services, granted: SessionPass, now: datetime) -> Principal | None:
+def holder(services: Services, granted: SessionPass, now: datetime) -> Principal | None:
+    """Who a pass stands for at this moment; None when that has ended. Asks the database."""
     if services.settings.auth == "dev":
         return LOCAL_ADMIN
     found = find_session(services, granted.browser_session, now)
@@ -156,19 +158,31 @@ def _find(services: Services, run_id: str, session_id: str) -> tuple[ProfilerSes
 def _hand_over_address(
     request: Request, services: Services, person: Person, session: ProfilerSession
 ) -> str:
-    now = datetime.now(UTC)
-    granted = hand_over(lasting_session(services, person, now), session.uid, now)
-    text = services.sign_ins.seals.write_hand_over(granted)
     prefix = session_prefix(services, session.run, session.id)
     rest = request.scope["path"].partition(PROFILE_PATH)[2]
     path = address_path(f"/{rest}" if rest else "", "")
-    mark = f"&{request.url.query}" if request.url.query else ""
-    query = address_path("", f"{_GRANT}={text}{mark}")
+    query = hand_over_query(request, services, person, session.uid)
     return f"{services.settings.content_url}{prefix}{ENTER}{path}{query}"
 
 
-def _grant_in(request: Request) -> tuple[str, str]:
+def hand_over_query(request: Request, services: Services, person: Person, subject: str) -> str:
+    """A request's own query behind a hand-over, with the question mark.
+
+    Args:
+        request: to the hub's host.
+        services: where the seals are.
+        person: whom it brings over.
+        subject: identity of what it lets in to.
+    """
+    now = datetime.now(UTC)
+    granted = hand_over(lasting_session(services, person, now), subject, now)
+    text = services.sign_ins.seals.write_hand_over(granted)
+    mark = f"&{request.url.query}" if request.url.query else ""
+    return address_path("", f"{GRANT}={text}{mark}")
+
+
+def grant_in(request: Request) -> tuple[str, str]:
     """The hand-over at the beginning of a query, and the rest of it."""
     first, _, rest = request.url.query.partition("&")
     name, _, text = first.partition("=")
-    return (text, rest) if name == _GRANT else ("", request.url.query)
+    return (text, rest) if name == GRANT else ("", request.url.query)

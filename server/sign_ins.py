@@ -8,7 +8,6 @@ from auth.browser_sessions import BrowserSeals
 from auth.iap import IapReader
 from auth.oidc import AttemptSeal
 from server.oidc_provider import OidcProvider
-from server.sign_in_guesses import SignInGuesses
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,6 @@ class SignIns:
     Attributes:
         seals: writes and reads what browsers keep once somebody has signed in.
         attempts: the same for the way to the provider and back.
-        guesses: counts wrong tokens.
         admins: members that are admins by setting.
         provider: where people sign in with OpenID Connect, or None.
         iap: reads what Google's proxy says of a request, or None.
@@ -26,7 +24,6 @@ class SignIns:
 
     seals: BrowserSeals
     attempts: AttemptSeal
-    guesses: SignInGuesses
     admins: frozenset[str]
     provider: OidcProvider | None = None
     iap: IapReader | None = None

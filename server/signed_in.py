@@ -7,7 +7,6 @@ page could be made to send along with a cookie changes nothing and reads nothing
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -27,17 +26,17 @@ from auth.identity import LOCAL_ADMIN, Principal
 from auth.oidc import AttemptSeal, Client
 from auth.policy import Action, may
 from auth.signed_tokens import PublishedKeys
-from loader.redis_results import connect
 from server.access import refuse_foreign_host
 from server.browser_cookies import signed_in_cookie
 from server.iap import find_iap_person, principal_of_iap
+from server.limits.service import WRONG_TOKENS, by_address
 from server.local_paths import address_path
 from server.oidc_provider import OidcProvider
 from server.published import PublishedDocument
 from server.registry.browser_sessions import SqlBrowserSessions
+from server.sealing_secret import sealing_secret
 from server.services import Services
-from server.settings import DEFAULT_SECRET, Settings
-from server.sign_in_guesses import SignInGuesses
+from server.settings import Settings
 from server.sign_ins import SignIns
 
 
@@ -80,18 +79,11 @@ class Person:
 
 
 def open_sign_ins(settings: Settings) -> SignIns:
-    """What signing in needs.
-
-    A secret that everybody knows would let everybody write a cookie: instead of the default there is a random
-    one, with which people are signed in until the front end ends.
-    """
-    is_secret = settings.secret_key != DEFAULT_SECRET
-    secret = settings.secret_key if is_secret else secrets.token_urlsafe(32)
-    client = connect(settings.redis_url) if settings.redis_url else None
+    """What signing in needs."""
+    secret = sealing_secret(settings)
     return SignIns(
         BrowserSeals(secret),
         AttemptSeal(secret),
-        SignInGuesses(client),
         frozenset(settings.admins),
         _provider(settings),
         _iap(settings),
@@ -102,8 +94,8 @@ def find_person(request: Request, services: Services) -> Person | None:
     """Who is at the browser, or None; blocks on the database.
 
     Raises:
-        ApiError: 403 when a development server is asked by another name than this machine's; 503 when the keys
-            of Google's proxy can't be fetched.
+        ApiError: 403 when a development server is asked by another name than this machine's; 503 when the
+            keys of Google's proxy can't be fetched.
     """
     now = datetime.now(UTC)
     if services.settings.auth == "dev":
@@ -134,8 +126,8 @@ def find_session(
 def lasting_session(services: Services, person: Person, now: datetime) -> BrowserSession:
     """The browser session that a pass ends with.
 
-    Behind Google's proxy there is none, for each request says who makes it, and the content host is not behind
-    it: one is made that lasts as long as a pass, and serves for the passes of the next hours.
+    Behind Google's proxy there is none, for each request says who makes it, and the content host is not
+    behind it: one is made that lasts as long as a pass, and serves for the passes of the next hours.
     """
     session = person.session
     if session.method is not SignInMethod.IAP or session.person is None or person.has_signed_in:
@@ -165,16 +157,15 @@ def require_person(request: Request, services: Services, action: Action, resourc
 
 def seconds_to_wait(request: Request, services: Services) -> int:
     """How long whoever asks may not try a token or code again; 0 when they may. Asks Redis."""
-    return services.sign_ins.guesses.seconds_to_wait(_network_address(request))
+    seconds = services.limits.attempts.seconds_to_wait(by_address(WRONG_TOKENS, request))
+    if seconds:
+        services.limits.refused(WRONG_TOKENS.name)
+    return seconds
 
 
 def note_wrong_guess(request: Request, services: Services) -> None:
     """Counts a token or code that was wrong. Tells Redis."""
-    services.sign_ins.guesses.note(_network_address(request))
-
-
-def _network_address(request: Request) -> str:
-    return request.client.host if request.client else ""
+    services.limits.attempts.note(by_address(WRONG_TOKENS, request))
 
 
 def this_address(request: Request, services: Services) -> str:

@@ -12,8 +12,8 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import DeviceCodeRow
 
-MOST_WAITING = 1000
-"""Requests at one time; anybody may make them, so something must bound them."""
+MOST_WAITING = 20_000
+"""Requests at one time, of all networks together; how many one may make is `server.limits`' matter."""
 
 
 class TooManyWaitingError(Exception):

@@ -24,8 +24,10 @@ from auth.device_codes import (
 from auth.identity import ParentEndedError, create_token
 from auth.tokens import hash_token
 from server.access import Handler, LimitedRequest
-from server.error_table import PRECONDITION, UNAVAILABLE
+from server.error_table import PRECONDITION, TOO_MANY, UNAVAILABLE
 from server.errors import ApiError
+from server.limits.middleware import too_many_words
+from server.limits.service import DEVICE_CODES, by_address
 from server.public_address import PageBase
 from server.registry.device_codes import (
     TooManyWaitingError,
@@ -62,24 +64,27 @@ router = APIRouter(prefix="/v1", route_class=_OpenRoute, include_in_schema=False
 
 
 @router.post("/deviceCodes")
-def begin(services: ServicesDependency, body: NewDeviceCode, base: PageBase) -> DeviceCode:
+def begin(
+    request: Request, services: ServicesDependency, body: NewDeviceCode, base: PageBase
+) -> DeviceCode:
     """Makes the two codes."""
     if services.settings.auth == "dev":
         raise _refusal("not_needed", "This hub asks for no token.")
+    _limit(request, services)
     now, secret = datetime.now(UTC), new_device_code()
-    request = DeviceRequest(new_user_code(), body.display_name, now + LIFETIME)
+    asked = DeviceRequest(new_user_code(), body.display_name, now + LIFETIME)
     try:
-        add_device_request(services.database, request, hash_token(secret), now)
+        add_device_request(services.database, asked, hash_token(secret), now)
     except TooManyWaitingError as problem:
         message = "Too many programs are waiting to be let in. Try again later."
         raise ApiError(UNAVAILABLE, message) from problem
     place = f"{base}{DEVICE_PATH}"
     return DeviceCode(
         device_code=secret,
-        user_code=request.user_code,
+        user_code=asked.user_code,
         verification_uri=place,
-        verification_uri_complete=f"{place}?code={quote(request.user_code)}",
-        expire_time=request.expires,
+        verification_uri_complete=f"{place}?code={quote(asked.user_code)}",
+        expire_time=asked.expires,
         interval_seconds=int(INTERVAL.total_seconds()),
     )
 
@@ -96,6 +101,19 @@ def exchange(services: ServicesDependency, body: DeviceExchange) -> CreatedToken
     if request.state is DeviceState.REFUSED:
         raise _refusal("access_denied", "It was refused.")
     return _token_for(services, request, now)
+
+
+def _limit(request: Request, services: Services) -> None:
+    """Refuses a network from which very many programs ask to be let in.
+
+    Raises:
+        ApiError: 429.
+    """
+    seconds = services.limits.attempts.take(by_address(DEVICE_CODES, request))
+    if seconds:
+        services.limits.refused(DEVICE_CODES.name)
+        words = too_many_words("Too many programs of your network ask to be let in.", seconds)
+        raise ApiError(TOO_MANY, words, headers={"Retry-After": str(seconds)})
 
 
 def _token_for(services: Services, request: DeviceRequest, now: datetime) -> CreatedToken:

@@ -8,27 +8,24 @@ exist here.
 
 from __future__ import annotations
 
-import logging
 import re
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from fastapi.routing import APIRoute
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 
-from auth.links import ShareLink, count_open
 from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.tools import TOOLS, tool_named
 from server.asked_first import asked_first
 from server.first_glance import first_glance, opened_tool
-from server.grants import SessionGrant, session_grant
+from server.grants import SessionGrant, page_grant, session_grant
+from server.link_gate import require_opened
+from server.link_openings import keep_opening, note_opening
 from server.redaction import answers_for, redaction_of
-from server.registry.links import SqlLinkStore
 from server.revalidated import revalidated_response
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
@@ -47,14 +44,14 @@ PLACES = ("/s/{token}", "/s/{token}/sessions/{session}", "/runs/{run}/sessions/{
 """Where XProf lives: under a link to a session, for each session under a link to a run, and for people who
 have signed in."""
 METHODS = ["GET", "HEAD"]
-_SAME_FOR_ALL = "private, max-age=300"
-"""Of answers that say nothing of a link, and change with a new version of the service only."""
+_NEVER_STALE = {"Cache-Control": "no-cache"}
+"""A browser asks before it uses what it has kept, so that a link that is revoked shows nothing more."""
 _XPROF_LOST = "empty"
 """Where XProf's page goes when it could not list the tools; opened again, it should try again."""
-logger = logging.getLogger(__name__)
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@-]+")
 
 Grant = Annotated[SessionGrant, Depends(session_grant)]
+PageGrant = Annotated[SessionGrant, Depends(page_grant)]
 
 routes = APIRouter(prefix=XPROF_PATH, include_in_schema=False)
 """For `at_all_places`."""
@@ -92,15 +89,14 @@ def runs(grant: Grant) -> Response:
 def config(_grant: Grant) -> Response:
     """XProf's UI options: nothing is captured here."""
     return _small_json(
-        {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False},
-        _SAME_FOR_ALL,
+        {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False}
     )
 
 
 @routes.api_route("/version", methods=METHODS)
 def version(_grant: Grant) -> Response:
     """XProf's version."""
-    return PlainTextResponse(XPROF_VERSION, headers={"Cache-Control": _SAME_FOR_ALL})
+    return PlainTextResponse(XPROF_VERSION, headers=_NEVER_STALE)
 
 
 @routes.api_route("/hosts", methods=METHODS)
@@ -194,33 +190,30 @@ async def status(grant: Grant, request: Request, services: ServicesDependency) -
 
 
 @routes.api_route("/{name:path}", methods=METHODS)
-async def page(name: str, grant: Grant, request: Request, services: ServicesDependency) -> Response:
+async def page(
+    name: str, grant: PageGrant, request: Request, services: ServicesDependency
+) -> Response:
     """The index for XProf's own addresses, or one of its static files by its plain name."""
     if name == _XPROF_LOST:
-        return RedirectResponse(f"{grant.prefix}{XPROF_PATH}/", 302)
+        place = f"{grant.prefix}{XPROF_PATH}/"
+        return RedirectResponse(place, 302, {"Cache-Control": "no-store"})
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
+        if grant.link is not None:
+            require_opened(request, services, grant.link)
         return await run_in_threadpool(static_response, services, request, name)
     try:
         session = await answers_for(services, grant).list_session(grant.locations)
     except LoaderError as error:
         return problem_response(services, error, awaits_files=grant.awaits_files)
-    if request.method == "GET" and grant.link is not None:
-        await run_in_threadpool(_count, services, grant.link)
+    counted = await run_in_threadpool(note_opening, request, services, grant)
     known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
     query = first_values(request)
     tool = opened_tool(name, query)
     glance = await first_glance(services, session, tool, query, redaction_of(services, grant))
     asked = asked_first(grant.session_id, session, tool, query)
-    return index_response(services, request, grant, session, known, glance, asked)
+    response = index_response(services, request, grant, session, known, glance, asked)
+    return response if counted is None else keep_opening(response, request, services, counted)
 
 
-def _count(services: Services, link: ShareLink) -> None:
-    """Counts one opening; the page does not wait for a database in trouble to be counted."""
-    try:
-        count_open(SqlLinkStore(services.database), link, datetime.now(UTC))
-    except SQLAlchemyError as problem:
-        logger.warning("an opening of a link was not counted: %s", type(problem).__name__)
-
-
-def _small_json(content: object, cache_control: str = "no-cache") -> Response:
-    return JSONResponse(content, headers={"Cache-Control": cache_control})
+def _small_json(content: object) -> Response:
+    return JSONResponse(content, headers=_NEVER_STALE)

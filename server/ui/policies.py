@@ -11,9 +11,9 @@ from typing import Literal
 
 from server.web_addresses import NOBODY, SELF
 
-PageKind = Literal["index", "trace", "graph", "message", "words", "form", "site", "data"]
+PageKind = Literal["index", "trace", "graph", "message", "words", "form", "unlock", "site", "data"]
 """XProf's page, the two kinds of frame in it, words under a link, words of the service, those with a form,
-the pages of people who have signed in, and all the rest."""
+the form for a link's password, the pages of people who have signed in, and all the rest."""
 
 _OWN_PAGE = {
     "default-src": "'none'",
@@ -43,6 +43,7 @@ _POLICIES: dict[PageKind, dict[str, str]] = {
     "message": _WORDS,
     "words": _WORDS,
     "form": {**_WORDS, "form-action": "'self'"},
+    "unlock": {**_WORDS, "form-action": "'self'"},
     "site": {
         **_WORDS,
         "script-src": "'self'",
@@ -80,7 +81,7 @@ class Policies:
     def _ancestors_of(self, kind: PageKind) -> str:
         if kind in {"words", "form", "site", "data"}:
             return NOBODY
-        if kind in {"index", "message"}:
+        if kind in {"index", "message", "unlock"}:
             return self.ancestors
         # Every page around a frame must be allowed: XProf's page, and whatever that is shown in.
         others = [source for source in self.ancestors.split() if source not in {SELF, NOBODY}]

@@ -16,7 +16,7 @@ from auth.tokens import new_api_token
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
-from server.sign_in_guesses import MOST_GUESSES
+from server.limits.service import WRONG_TOKENS
 from tests.contract.api_calls import error_of, token_for
 from tests.contract.browsing import PAGE, browser, location, sign_in, signed_in
 from tests.services.api import Api, api_settings, serve_api
@@ -244,9 +244,9 @@ def test_guesses_are_limited(tmp_path: Path) -> None:
     with serve_api(settings) as api, browser(api) as client:
         _, secret = token_for(api, Role.VIEWER)
         statuses = [
-            sign_in(client, api, new_api_token()).status_code for _ in range(2 * MOST_GUESSES)
+            sign_in(client, api, new_api_token()).status_code for _ in range(2 * WRONG_TOKENS.most)
         ]
-        assert statuses[:MOST_GUESSES] == [403] * MOST_GUESSES
+        assert statuses[: WRONG_TOKENS.most] == [403] * WRONG_TOKENS.most
         # The minute may end in between, once.
         assert 429 in statuses
         refused = sign_in(client, api, secret)
