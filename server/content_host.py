@@ -24,8 +24,10 @@ from server.xprof_pages import html_response
 _LINKS = "/s"
 _ON_BOTH = ("/_assets", "/healthz", "/readyz", "/robots.txt")
 """What the pages of both hosts are made of, and what asks after the process rather than the host."""
-_SIGNED_IN = re.compile(r"/runs/[^/]+/sessions/[^/]+(?:/.*)?", re.DOTALL)
-"""The pages of a session for people who have signed in."""
+_SIGNED_IN = re.compile(
+    r"/runs/[^/]+/sessions/[^/]+/(?:data/plugin/profile|enter)(?:/.*)?", re.DOTALL
+)
+"""A session's XProf for people who have signed in; the pages about it are the hub's own."""
 _READING = frozenset({"GET", "HEAD"})
 _KEPT_IN_PATHS = "/:@!$&'()*+,;=~"
 

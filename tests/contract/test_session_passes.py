@@ -173,12 +173,14 @@ def test_a_revoked_token_ends_the_pass_at_the_next_request(hosts: TwoHosts) -> N
     cookie, _ = hosts.enter()
     url = f"{CONTENT}{SESSION}{XPROF}/runs"
     assert hosts.ask(url, cookie, Accept="*/*").status_code == 200
-    led = hosts.ask(f"{HUB}{SESSION}", hosts.signed_in).headers["location"]
+    led = hosts.ask(f"{HUB}{SESSION}{XPROF}/", hosts.signed_in).headers["location"]
     store = SqlTokenStore(Database(hosts.api.settings.resolved_database_url))
     store.revoke_token(hosts.token, datetime.now(UTC))
     assert hosts.ask(url, cookie, Accept="*/*").status_code == 401
     assert (
-        hosts.ask(f"{HUB}{SESSION}", hosts.signed_in).headers["location"].startswith("/team/signin")
+        hosts.ask(f"{HUB}{SESSION}{XPROF}/", hosts.signed_in)
+        .headers["location"]
+        .startswith("/team/signin")
     )
     # A hand-over that is under way becomes a pass, which opens nothing.
     entered = hosts.ask(led)
@@ -196,6 +198,18 @@ def test_signing_out_ends_the_passes_too(hosts: TwoHosts) -> None:
     assert hosts.ask(url, cookie, Accept="*/*").status_code == 401
 
 
+def test_pages_about_a_session_are_on_the_hubs_host_only(hosts: TwoHosts) -> None:
+    cookie, _ = hosts.enter()
+    for rest in ("", "/", "/hosts", "/comments", "/comment?tag=hlo_stats", "/files/vm", "/enterx"):
+        assert hosts.ask(f"{CONTENT}{SESSION}{rest}", cookie).status_code == 404, rest
+        assert hosts.ask(f"{CONTENT}{SESSION}{rest}", hosts.signed_in).status_code == 404, rest
+    shown = hosts.ask(f"{HUB}{SESSION}", hosts.signed_in)
+    assert shown.status_code == 200
+    assert "Open in XProf" in shown.text
+    # Its parts ask for the hub's own cookie, and a pass is none.
+    assert hosts.ask(f"{HUB}{SESSION}", cookie).status_code == 302
+
+
 def test_a_pass_asks_what_the_role_may(hosts: TwoHosts) -> None:
     token, _ = token_for(hosts.api, Role.INGEST)
     database = Database(hosts.api.settings.resolved_database_url)
@@ -210,10 +224,10 @@ def test_a_pass_asks_what_the_role_may(hosts: TwoHosts) -> None:
 @pytest.mark.parametrize("destination", ["iframe", "empty", "image", "script", "embed"])
 def test_no_page_collects_rights_in_the_background(hosts: TwoHosts, destination: str) -> None:
     """Where both hosts are of one domain, the hub's cookie goes along with what the other's pages ask for."""
-    answer = hosts.ask(f"{HUB}{SESSION}", hosts.signed_in, Sec_Fetch_Dest=destination)
+    answer = hosts.ask(f"{HUB}{SESSION}{XPROF}/", hosts.signed_in, Sec_Fetch_Dest=destination)
     assert answer.status_code == 404
     assert "location" not in answer.headers
-    opened = hosts.ask(f"{HUB}{SESSION}", hosts.signed_in, Sec_Fetch_Dest="document")
+    opened = hosts.ask(f"{HUB}{SESSION}{XPROF}/", hosts.signed_in, Sec_Fetch_Dest="document")
     assert opened.status_code == 302
 
 
@@ -248,7 +262,7 @@ def test_signing_in_may_end_at_the_content_host(hosts: TwoHosts) -> None:
 def test_a_deleted_sessions_pass_opens_no_successor(hosts: TwoHosts) -> None:
     attach(hosts.api, "a b", write_profile(hosts.api, "u", log_directory="u"))
     place = "/team/runs/a%20b/sessions/u"
-    led = hosts.ask(f"{HUB}{place}", hosts.signed_in).headers["location"]
+    led = hosts.ask(f"{HUB}{place}{XPROF}/", hosts.signed_in).headers["location"]
     cookie = hosts.ask(led).headers["set-cookie"].partition(";")[0]
     url = f"{CONTENT}{place}{XPROF}/"
     assert hosts.ask(url, cookie).status_code == 200
@@ -276,6 +290,6 @@ def test_on_a_developers_machine_the_hosts_are_apart_too(tmp_path: Path) -> None
 
 def test_without_the_hubs_address_the_content_host_says_what_to_do(tmp_path: Path) -> None:
     with serve_api(api_settings(tmp_path, content_url=CONTENT, auth="token")) as api:
-        answer = TwoHosts(api, api.url, "", "").ask(f"{CONTENT}/runs/r/sessions/s")
+        answer = TwoHosts(api, api.url, "", "").ask(f"{CONTENT}/runs/r/sessions/s{XPROF}/")
         assert answer.status_code == 401
         assert "Sign in on the hub" in answer.text
