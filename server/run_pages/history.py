@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
 from types import MappingProxyType
 
 from server.registry.audit import AuditEvent
@@ -13,6 +14,7 @@ from server.registry.run_facts import RunAttempt
 
 MOST = 50
 """Events that the page shows: the newest."""
+_ADDED = "Session added"
 _STATE_ENDS: Mapping[RunState, str] = MappingProxyType(
     {
         RunState.COMPLETED: "completed",
@@ -23,6 +25,19 @@ _STATE_ENDS: Mapping[RunState, str] = MappingProxyType(
 _KINDS: Mapping[RunState, str] = MappingProxyType(
     {RunState.COMPLETED: "good", RunState.FAILED: "bad", RunState.LOST: "bad"}
 )
+
+
+_VERBS: Mapping[str, str] = MappingProxyType(
+    {
+        "update": "changed",
+        "delete": "deleted",
+        "undelete": "brought back",
+        "merge": "merged",
+        "revoke": "revoked",
+        "open": "opened",
+    }
+)
+"""What the audit log calls it, and what people do."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +76,24 @@ def history_of(
     found = [Happening(run.created, "The run was made", run.creator, "accent")]
     found += [happening for attempt in attempts for happening in _of_attempt(attempt)]
     found += [
-        Happening(one.created, "Session added", one.creator, "accent", one.display_name or one.id)
+        Happening(one.created, _ADDED, one.creator, "accent", one.display_name or one.id)
         for one in sessions
     ]
     if run.ended is not None and not attempts:
         found.append(_end(run.ended, "The run", run.state))
     found += [_of_event(event) for event in events if event.verb != "create"]
-    return tuple(sorted(found, key=lambda one: one.moment, reverse=True)[:MOST])
+    found.sort(key=lambda one: one.moment, reverse=True)
+    return tuple(_gathered(found))[:MOST]
+
+
+def _gathered(found: Sequence[Happening]) -> Iterator[Happening]:
+    """The same with one entry for sessions that were added one after the other."""
+    for (text, _), group in groupby(found, key=lambda one: (one.text, one.who)):
+        first, *others = group
+        if text == _ADDED and others:
+            yield replace(first, text=f"{len(others) + 1} sessions added, the last one")
+        else:
+            yield from (first, *others)
 
 
 def _of_attempt(attempt: RunAttempt) -> list[Happening]:
@@ -87,8 +113,7 @@ def _of_event(event: AuditEvent) -> Happening:
     words = {"machineLearningRuns": "Run", "profilerSessions": "Session", "shareLinks": "Link"}
     thing = words.get(collection.rpartition("/")[2], "Part of it")
     is_run = thing == "Run"
-    verb = event.verb.replace("_", " ")
     kind = "bad" if event.verb == "delete" else ""
     return Happening(
-        event.moment, f"{thing}: {verb}", event.actor_name, kind, "" if is_run else name
+        event.moment, f"{thing} {_VERBS.get(event.verb, event.verb)}", event.actor_name, kind, "" if is_run else name
     )

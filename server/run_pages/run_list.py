@@ -12,7 +12,7 @@ from server.registry.records import RunState
 from server.registry.run_lists import ListedRun, RunChoices, RunListPage, RunOrder
 from server.run_pages.addresses import ROWS, ReadChoice, RunChoice
 
-MOST_LABELS = 4
+MOST_LABELS = 3
 """Labels of a run that its row shows."""
 STATE_WORDS: Mapping[RunState, str] = MappingProxyType(
     {

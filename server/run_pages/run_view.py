@@ -35,7 +35,7 @@ _PREWARM_BADGES: Mapping[PrewarmState, tuple[str, str]] = MappingProxyType(
         PrewarmState.WAITING: ("Waits for conversion", "quiet"),
         PrewarmState.RUNNING: ("Converting", "accent"),
         PrewarmState.CANCELLED: ("Conversion cancelled", "quiet"),
-        PrewarmState.FAILED: ("Not converted ahead", "warn"),
+        PrewarmState.FAILED: ("Not converted ahead", "quiet"),
     }
 )
 """Said of a session; one that is converted needs no word."""

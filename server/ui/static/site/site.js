@@ -3,6 +3,7 @@ import "./copying.js";
 import "./keys.js";
 import "./menus.js";
 import "./moments.js";
+import "./picks.js";
 import "./themes.js";
 
 document.documentElement.dataset.scripts = "";
