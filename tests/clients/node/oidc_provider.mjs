@@ -24,7 +24,4 @@ const provider = new Provider(process.env.ISSUER, {
     claims: () => ({sub: id, ...accounts[id]}),
   },
 });
-const server = provider.listen(Number(new URL(process.env.ISSUER).port), '127.0.0.1', () => {
-  console.log('ready');
-});
-process.stdin.on('end', () => server.close(() => process.exit(0))).resume();
+provider.listen(Number(new URL(process.env.ISSUER).port), '127.0.0.1');

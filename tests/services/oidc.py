@@ -1,0 +1,116 @@
+"""A real provider of OpenID Connect (npm `oidc-provider`), and a person who signs in there by its forms."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urljoin
+
+import httpx2
+
+from tests.services.hub import KEPT_VARIABLES
+from tests.services.missing import find_program, missing
+from tests.services.processes import Process, free_port, http_status
+
+_FOLDER = Path(__file__).parents[1] / "clients" / "node"
+_MOST_STEPS = 12
+CLIENT_ID = "hub"
+CLIENT_SECRET = "with: signs+that/need=encoding"
+
+
+@dataclass(frozen=True)
+class OidcServer:
+    """A running provider.
+
+    Attributes:
+        issuer: its address.
+        process: itself.
+    """
+
+    issuer: str
+    process: Process
+
+    def settings(self) -> dict[str, object]:
+        """What a hub is told of it."""
+        return {
+            "auth": "oidc",
+            "oidc_issuer": self.issuer,
+            "oidc_client_id": CLIENT_ID,
+            "oidc_client_secret": CLIENT_SECRET,
+            "oidc_scopes": "openid email profile groups",
+        }
+
+
+@contextmanager
+def serve_oidc(
+    folder: Path, redirect_uri: str, accounts: Mapping[str, Mapping[str, object]]
+) -> Iterator[OidcServer]:
+    """Runs the provider with these accounts: claims by login, any password."""
+    node = find_program(("node", "nodejs"))
+    if node is None or not (_FOLDER / "node_modules" / "oidc-provider").is_dir():
+        missing("A provider of OpenID Connect for Node.js", "nodejs npm")
+    issuer = f"http://127.0.0.1:{free_port()}"
+    variables = {key: os.environ[key] for key in KEPT_VARIABLES if key in os.environ}
+    variables |= {
+        "ISSUER": issuer,
+        "CLIENT_ID": CLIENT_ID,
+        "CLIENT_SECRET": CLIENT_SECRET,
+        "REDIRECT_URI": redirect_uri,
+        "ACCOUNTS": json.dumps(accounts),
+    }
+    command = [node, _FOLDER / "oidc_provider.mjs"]
+    process = Process.start("oidc-provider", command, folder / "oidc.log", variables)
+    try:
+        discovery = f"{issuer}/.well-known/openid-configuration"
+        process.wait_for(lambda: http_status(discovery) == 200)
+        yield OidcServer(issuer, process)
+    finally:
+        process.stop()
+
+
+def sign_in_at_provider(address: str, login: str, *, consents: bool = True) -> str:
+    """Goes through the provider's forms in a browser of its own.
+
+    Args:
+        address: where the hub leads.
+        login: whose name is typed.
+        consents: whether the person agrees to what the hub asks for.
+
+    Returns:
+        The address on the hub that the provider leads back to.
+    """
+    issuer = "/".join(address.split("/")[:3])
+    with httpx2.Client(trust_env=False) as browser:
+        answer = browser.get(address)
+        for _ in range(_MOST_STEPS):
+            if answer.is_redirect:
+                target = urljoin(str(answer.url), answer.headers["location"])
+                if not target.startswith(f"{issuer}/"):
+                    return target
+                answer = browser.get(target)
+            else:
+                answer = _answer_form(browser, answer, login, consents=consents)
+    raise AssertionError(f"the provider leads nowhere: {answer.status_code} {answer.text[:500]}")
+
+
+def _answer_form(
+    browser: httpx2.Client, page: httpx2.Response, login: str, *, consents: bool
+) -> httpx2.Response:
+    assert page.status_code == 200, page.text
+    action = re.search(r'action="([^"]+)"', page.text)
+    prompt = re.search(r'name="prompt" value="([^"]+)"', page.text)
+    assert action is not None, page.text
+    assert prompt is not None, page.text
+    target = urljoin(str(page.url), action[1])
+    if prompt[1] == "login":
+        return browser.post(target, data={"prompt": "login", "login": login, "password": "any"})
+    return (
+        browser.post(target, data={"prompt": "consent"})
+        if consents
+        else browser.get(f"{target}/abort")
+    )
