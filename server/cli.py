@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from server.commands import (
     audit,
+    compare,
     discovery,
     groups,
     links,
@@ -25,6 +26,7 @@ from server.commands import (
     tokens,
     upload,
 )
+from server.commands.console import examples
 from server.commands.exits import MEANINGS
 from server.settings import Settings
 
@@ -48,6 +50,7 @@ app.add_typer(members.app, name="members", rich_help_panel=_HUB)
 app.add_typer(audit.app, name="audit", rich_help_panel=_HUB)
 app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
+app.command("compare", epilog=compare.EXAMPLES, rich_help_panel=_HUB)(compare.compare)
 app.command("upload", epilog=upload.EXAMPLES, rich_help_panel=_HUB)(upload.upload)
 app.command("import", epilog=discovery.IMPORT_EXAMPLES, rich_help_panel=_HUB)(discovery.import_)
 app.command("scan", epilog=discovery.SCAN_EXAMPLES, rich_help_panel=_HUB)(discovery.scan)
@@ -147,6 +150,29 @@ def compress_assets(
     except (XprofNotInstalledError, OSError) as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from problem
+
+
+@app.command(
+    rich_help_panel=_HERE,
+    epilog=examples("xprof-hub prune --dry-run", "xprof-hub prune --json"),
+)
+def prune(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    every: Annotated[
+        float,
+        typer.Option(min=0, metavar="HOURS", help="Go on, with so many hours between; 0: once."),
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a pass.")] = False,
+) -> None:
+    """Delete what is due: sessions whose time is over, and what was deleted long enough ago."""
+    from server.commands.prune import run_prune
+    from server.logs import configure_logs
+    from server.serve import stop_on_terminate
+
+    settings = load_settings()
+    configure_logs(settings.log_level)
+    stop_on_terminate()
+    raise typer.Exit(run_prune(settings, is_dry=dry_run, as_json=as_json, every_hours=every))
 
 
 @app.command(rich_help_panel=_HERE)

@@ -7,6 +7,7 @@ from typing import Self
 from urllib.parse import quote
 
 from server.client.audit import Audit
+from server.client.comparisons import Comparisons
 from server.client.device_codes import DeviceCodes
 from server.client.discovery import Discovery
 from server.client.groups import RunGroups
@@ -38,6 +39,7 @@ class HubClient:
         discovery: taking folders in, and looking for sessions.
         groups: groups of runs.
         sessions: their sessions.
+        comparisons: two sessions side by side.
         links: share links.
         tokens: API tokens.
         members: who has which role.
@@ -59,6 +61,7 @@ class HubClient:
         self.discovery = Discovery(self.transport)
         self.groups = RunGroups(self.transport)
         self.sessions = Sessions(self.transport)
+        self.comparisons = Comparisons(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)
         self.members = Members(self.transport)

@@ -25,6 +25,7 @@ class ExitStatus(IntEnum):
     NOT_ALLOWED = 4
     UNREACHABLE = 5
     CONFLICT = 6
+    SLOWER = 7
 
 
 MEANINGS: dict[ExitStatus, str] = {
@@ -35,6 +36,7 @@ MEANINGS: dict[ExitStatus, str] = {
     ExitStatus.NOT_ALLOWED: "not signed in, or not allowed",
     ExitStatus.UNREACHABLE: "the hub does not answer, or not at this moment",
     ExitStatus.CONFLICT: "it exists already, or was changed meanwhile, so nothing was changed",
+    ExitStatus.SLOWER: "steps take longer than `compare --fail-above` allows",
 }
 _STATUSES: dict[type[HubError], ExitStatus] = {
     InvalidRequestError: ExitStatus.USAGE,

@@ -132,7 +132,11 @@ _LIGHT: tuple[InstrumentedAttribute[object], ...] = (
 
 
 def keep_summary(database: Database, session_uid: str, summary: SessionSummary) -> bool:
-    """Notes what is known of a session, in place of what was; whether the session is there."""
+    """Notes what is known of a session, in place of what was; whether the session is there.
+
+    What is not whole, for its state names no engine, never takes the place of what is whole about the same
+    files: of two front ends, the one that could not ask all may be the last.
+    """
     light, details = _split(summary.figures)
     with database.writing() as session:
         # Two that keep one at the same time wait for each other here.
@@ -143,6 +147,8 @@ def keep_summary(database: Database, session_uid: str, summary: SessionSummary) 
         )
         if key is None:
             return False
+        if not summary.state.engine and _is_whole(session.get(SummaryRow, key), summary.digest):
+            return True
         row = SummaryRow(
             session_key=key,
             digest=summary.digest,
@@ -155,6 +161,14 @@ def keep_summary(database: Database, session_uid: str, summary: SessionSummary) 
         )
         session.merge(row)
     return True
+
+
+def _is_whole(row: SummaryRow | None, digest: str) -> bool:
+    return (
+        row is not None
+        and row.digest == digest
+        and bool(_to_summary(row, with_details=False).state.engine)
+    )
 
 
 def _split(figures: SessionFigures | None) -> tuple[SessionFigures | None, _Details]:

@@ -90,6 +90,20 @@ def test_a_newer_summary_takes_the_place_of_the_older(
     assert get_summary(database, made.uid) == newer
 
 
+def test_what_is_not_whole_never_replaces_what_is(
+    database: Database, made: ProfilerSession
+) -> None:
+    keep_summary(database, made.uid, SUMMARY)
+    partial = replace(SUMMARY, figures=None, state=FigureState(problem="No worker answers."))
+    assert keep_summary(database, made.uid, partial)
+    assert get_summary(database, made.uid) == SUMMARY
+    of_new_files = replace(partial, digest="d2")
+    keep_summary(database, made.uid, of_new_files)
+    assert get_summary(database, made.uid) == of_new_files
+    keep_summary(database, made.uid, partial)
+    assert get_summary(database, made.uid) == partial
+
+
 def test_nothing_is_kept_of_a_session_that_is_gone(database: Database) -> None:
     assert not keep_summary(database, "nobody", SUMMARY)
 
