@@ -59,6 +59,7 @@ CALLS = {
     ("GET", "/runGroups"): "viewer",
     ("GET", "/runGroups/g"): "viewer",
     ("PATCH", "/runGroups/g"): "editor",
+    ("GET", "/comparisons"): "viewer",
     ("GET", "/operations"): "viewer",
     ("GET", "/operations/x"): "viewer",
     ("GET", "/auditEvents"): "admin",
