@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from fastapi import FastAPI, Response
@@ -42,6 +43,9 @@ from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
 from server.worker_endpoint import answer_with
 from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+
+if TYPE_CHECKING:
+    from loader.gcs_artifacts import GcsArtifacts
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def open_shared(settings: Settings) -> Shared:
     return Shared(results, RedisLeases(client, guard), RedisProgress(client, guard))
 
 
-def open_artifacts(settings: Settings) -> ArtifactStore:
+def open_artifacts(settings: Settings) -> DirectoryArtifacts | GcsArtifacts:
     """The shared artifacts, in a bucket or a directory.
 
     Raises:

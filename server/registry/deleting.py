@@ -100,8 +100,7 @@ def delete_session(
             )
         own = f"Session {session_id!r}"
         _require_not_held(session, own, run, "it" if row.is_held else "")
-        _end_links(session, LinkRow.session_key == row.key, now)
-        _take_away(row, now, by)
+        take_session_away(session, row, now, by)
 
 
 def undelete_run(database: Database, run_id: str, *, now: datetime) -> Run:
@@ -239,6 +238,12 @@ def _live_session(run: RunRow, session_id: str) -> Select[SessionRow]:
 
 def _end_links(session: Session, which: ColumnElement[bool], now: datetime) -> None:
     session.execute(update(LinkRow).where(which, LinkRow.revoked.is_(None)).values(revoked=now))
+
+
+def take_session_away(session: Session, row: SessionRow, now: datetime, by: str) -> None:
+    """Deletes a locked session of a locked run, and ends its links."""
+    _end_links(session, LinkRow.session_key == row.key, now)
+    _take_away(row, now, by)
 
 
 def _take_away(row: RunRow | SessionRow, now: datetime, by: str) -> None:

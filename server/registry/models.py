@@ -108,6 +108,16 @@ class SessionRow(Base):
     version: Mapped[int] = mapped_column(default=1)
 
 
+class LeftoverRow(Base):
+    """Where files lie of a session that is gone for good, until `xprof-hub prune` has seen to them."""
+
+    __tablename__ = "leftovers"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    key: Mapped[int] = mapped_column(primary_key=True, autoincrement=True)
+    locations: Mapped[list[str]] = mapped_column(JSON)
+
+
 class LinkRow(Base):
     """A share link; outlives its target, so that an old link is told from an unknown one.
 

@@ -60,7 +60,7 @@ def settings_of(service: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_services_are_those_of_a_deployment(services: dict[str, dict[str, object]]) -> None:
-    assert set(services) == {"front", "worker", "redis", "postgres", "gcs"}
+    assert set(services) == {"front", "worker", "prune", "redis", "postgres", "gcs"}
     assert services["worker"]["deploy"]["replicas"] == 2  # type: ignore[index]
 
 
@@ -79,6 +79,18 @@ def test_front_and_worker_agree_on_what_they_share(
     worker = settings_of(services["worker"], monkeypatch)
     for shared in ("secret_key", "redis_url", "database_url", "storage_roots", "cache_root"):
         assert getattr(front, shared) == getattr(worker, shared), shared
+
+
+def test_what_is_due_is_deleted_once_a_day_where_the_others_keep_it(
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert services["prune"]["image"] == "xprof-hub"
+    assert services["prune"]["command"] == ["prune", "--every", "24"]
+    front = settings_of(services["front"], monkeypatch)
+    prune = settings_of(services["prune"], monkeypatch)
+    shared = ("redis_url", "database_url", "storage_roots", "upload_root", "cache_root")
+    for name in (*shared, "delete_grace_days", "delete_profiles", "audit_days"):
+        assert getattr(front, name) == getattr(prune, name), name
 
 
 def test_addresses_name_services(services: dict[str, dict[str, object]]) -> None:

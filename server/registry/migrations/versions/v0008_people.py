@@ -162,6 +162,13 @@ def _refuse_changes_of_events() -> None:
 
 def _add_keeping() -> None:
     op.create_table(
+        "leftovers",
+        sa.Column("key", sa.Integer(), autoincrement=True, nullable=False),
+        sa.Column("locations", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("key", name="pk_leftovers"),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
         "run_groups",
         sa.Column("key", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("id", _text, nullable=False),
@@ -197,7 +204,7 @@ def _add_keeping() -> None:
 
 def downgrade() -> None:
     """Drops them."""
-    for table in ("summaries", "run_groups", "comments", "audit_events", "rules"):
+    for table in ("summaries", "run_groups", "leftovers", "comments", "audit_events", "rules"):
         op.drop_table(table)
     if op.get_bind().dialect.name == "postgresql":
         op.execute("DROP FUNCTION refuse_audit_change()")
