@@ -89,6 +89,10 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
 
+REFUSALS = (ApiError, LoaderError, RegistryError, RequestValidationError)
+"""What `as_api_error` knows."""
+
+
 def invalid_field(field: str, description: str) -> ApiError:
     """The error for a field or parameter whose value can't be used."""
     detail = {"field": field, "description": description}
@@ -154,7 +158,7 @@ def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> No
         app: whose routes raise them.
         fault_headers: headers of the answer to a fault of ours, which no middleware sees.
     """
-    for refusal in (ApiError, LoaderError, RegistryError, RequestValidationError):
+    for refusal in REFUSALS:
         app.add_exception_handler(refusal, _on_refusal)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(ClientDisconnect, _on_disconnect)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 
+from server.error_pages import signed_in_person
+from server.routes.sign_in import RUNS_PATH
 from server.services import ServicesDependency
 from server.ui.reference import render_front_door, render_reference
 from server.xprof_pages import html_response
@@ -26,8 +28,11 @@ Disallow: /v1/
 
 
 @router.get("/")
-def front_door(services: ServicesDependency) -> Response:
-    """Says what this is; lists nothing."""
+def front_door(request: Request, services: ServicesDependency) -> Response:
+    """Leads who has signed in to the runs, and says to everybody else what this is; lists nothing."""
+    if signed_in_person(request) is not None:
+        address = f"{services.settings.path_prefix}{RUNS_PATH}"
+        return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
     text = render_front_door(services.settings.path_prefix)
     return html_response(services.policies, text, "words")
 

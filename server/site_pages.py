@@ -13,14 +13,17 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from auth.policy import Action, collections_of, may
+from auth.policy import Action, collections_of
 from server.access import refuse_foreign_site
 from server.audit.requests import may_be_change, write_change
 from server.audit_notes import note_actor, noted_actor
+from server.error_pages import refusal_page
+from server.errors import REFUSALS
+from server.framing import frame_of
 from server.names import run_name, session_name
 from server.services import Services, ServicesDependency, get_services
 from server.signed_in import Person, require_person
-from server.ui.site import Frame, render_page
+from server.ui.site import render_page
 from server.xprof_pages import html_response
 
 Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -29,6 +32,7 @@ Handler: TypeAlias = Callable[[Request], Coroutine[Any, Any, Response]]
 class PageRoute(APIRoute):
     """A route of a page: what a page of another site asks to be changed is refused before anything else.
 
+    What is refused in the API's shape is told a browser as a page.
     What it changes is written down in the audit log; a form that was refused answers a status above 399.
     """
 
@@ -37,8 +41,14 @@ class PageRoute(APIRoute):
         inner = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            refuse_foreign_site(request)
-            response = await inner(request)
+            try:
+                refuse_foreign_site(request)
+                response = await inner(request)
+            except REFUSALS as error:
+                page = await run_in_threadpool(refusal_page, request, error)
+                if page is None:
+                    raise
+                return page
             if may_be_change(request) and response.status_code < 400:
                 await run_in_threadpool(_write_change, request)
             return response
@@ -63,22 +73,6 @@ def person_who(action: Action) -> Callable[[Request, Services], Person]:
         return person
 
     return find
-
-
-def frame_of(services: Services, person: Person) -> Frame:
-    """What stands around a page that this person looks at."""
-    rights = (
-        action.value
-        for action in Action
-        if any(may(person.principal, action, name) for name in collections_of(action))
-    )
-    return Frame(
-        prefix=services.settings.path_prefix,
-        assets=services.assets.hub.path,
-        person=person.principal.name,
-        has_signed_in=person.has_signed_in,
-        rights=frozenset(rights),
-    )
 
 
 def page_response(

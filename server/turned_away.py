@@ -6,19 +6,22 @@ shows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
+from server.error_pages import fault_page, message_page, wants_page
 from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
 from server.errors import error_response
 from server.services import get_services
 from server.session_passes import ShownElsewhereError, is_content_host
 from server.signed_in import NotAllowedError, NothingThereError, SignInNeededError
-from server.ui.run_pages import NOT_ALLOWED, NOTHING_THERE, SIGN_IN_NEEDED
+from server.ui.messages import NOT_ALLOWED, NOTHING_THERE, SIGN_IN_NEEDED
 from server.ui.shell import Message
-from server.xprof_pages import html_response
 
 SIGN_IN_PATH = "/signin"
 PROVIDER_PATH = f"{SIGN_IN_PATH}/oidc"
@@ -34,6 +37,38 @@ def install_turned_away(app: FastAPI) -> None:
     app.add_exception_handler(ShownElsewhereError, _on_shown_elsewhere)
     app.add_exception_handler(NotAllowedError, _on_not_allowed)
     app.add_exception_handler(NothingThereError, _on_nothing_there)
+    _show_browsers_pages(app, HTTPException, _on_http_error)
+    _show_browsers_pages(app, Exception, _on_fault)
+
+
+def _show_browsers_pages(
+    app: FastAPI, kind: type[Exception], page: Callable[[Request, Exception], Response | None]
+) -> None:
+    """Puts a page before the answer that programs get, which stays for them."""
+    for_programs = app.exception_handlers[kind]
+
+    async def answer(request: Request, error: Exception) -> Response:
+        told = for_programs(request, error)
+        response = told if isinstance(told, Response) else await told
+        shown = await run_in_threadpool(page, request, error) if wants_page(request) else None
+        if shown is None:
+            return response
+        # No middleware adds the headers of safety to the answer to a fault.
+        for name, value in response.headers.items():
+            if not name.startswith("content-"):
+                shown.headers.setdefault(name, value)
+        return shown
+
+    app.add_exception_handler(kind, answer)
+
+
+def _on_http_error(request: Request, error: Exception) -> Response | None:
+    is_nothing = isinstance(error, HTTPException) and error.status_code == 404
+    return message_page(request, NOTHING_THERE, 404) if is_nothing else None
+
+
+def _on_fault(request: Request, _error: Exception) -> Response:
+    return fault_page(request)
 
 
 def sign_in_address(path_prefix: str, back: str) -> str:
@@ -94,6 +129,5 @@ def _lead_to(address: str) -> Response:
 
 def _words(request: Request, answer: ErrorAnswer, message: Message, sentence: str) -> Response:
     if "text/html" in request.headers.get("accept", ""):
-        policies = get_services(request).policies
-        return html_response(policies, message.render(), "words", answer.http)
+        return message_page(request, message, answer.http)
     return error_response(answer, f"{message.title}. {sentence}")

@@ -16,9 +16,9 @@ from server.revalidated import revalidated_response
 from server.services import Services
 from server.ui.assets import Asset
 from server.ui.glance import Glance
+from server.ui.messages import FILES_AWAITED
 from server.ui.page_data import PageData
 from server.ui.policies import PageKind, Policies
-from server.ui.run_pages import FILES_AWAITED
 from server.ui.shell import (
     LINK_UNKNOWN,
     SESSION_DAMAGED,

@@ -115,5 +115,9 @@ def _of_event(event: AuditEvent) -> Happening:
     is_run = thing == "Run"
     kind = "bad" if event.verb == "delete" else ""
     return Happening(
-        event.moment, f"{thing} {_VERBS.get(event.verb, event.verb)}", event.actor_name, kind, "" if is_run else name
+        event.moment,
+        f"{thing} {_VERBS.get(event.verb, event.verb)}",
+        event.actor_name,
+        kind,
+        "" if is_run else name,
     )

@@ -1,0 +1,70 @@
+"""Errors as pages, for browsers that open one: in the frame for who has signed in, else in plain words.
+
+Programs, the API and what pages ask for in the background get errors in the API's shape (`server.errors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi import Request, Response
+
+from server.errors import ApiError, as_api_error
+from server.framing import frame_of
+from server.services import get_services
+from server.session_passes import is_content_host
+from server.signed_in import Person, find_person
+from server.ui.messages import FAULT, refusal_of
+from server.ui.shell import Message
+from server.ui.site import render_page
+from server.xprof_pages import html_response
+
+_FOR_PROGRAMS = ("/v1", "/s/", "/_assets/", "/openapi.json", "/healthz", "/readyz", "/metrics")
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser opens a page, and not something of the API or of a profile."""
+    path: str = request.scope["path"]
+    is_page = not path.startswith(_FOR_PROGRAMS) and "/data/plugin/profile" not in path
+    return is_page and "text/html" in request.headers.get("accept", "")
+
+
+def message_page(
+    request: Request, message: Message, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    """What is the matter, in the frame if somebody has signed in; blocks on the database."""
+    services = get_services(request)
+    person = signed_in_person(request)
+    if person is None:
+        response = html_response(services.policies, message.render(), "words", status)
+    else:
+        text = render_page("message.html", frame_of(services, person), message=message)
+        response = html_response(services.policies, text, "site", status)
+    response.headers.update(headers or {})
+    return response
+
+
+def refusal_page(request: Request, error: Exception) -> Response | None:
+    """A refusal of any of our parts as a page; None for a fault, and for what is no page."""
+    known = as_api_error(error)
+    if known is None or not wants_page(request):
+        return None
+    status = known.answer.http
+    return message_page(request, refusal_of(known.message, status), status, known.headers)
+
+
+def fault_page(request: Request) -> Response:
+    """What a fault of ours says; asks nothing and nobody, for that may be what fails."""
+    policies = get_services(request).policies
+    return html_response(policies, FAULT.render(), "words", 500)
+
+
+def signed_in_person(request: Request) -> Person | None:
+    """Who has signed in, if anybody, where no sign-in is asked for; blocks on the database."""
+    services = get_services(request)
+    if is_content_host(request, services):
+        return None
+    try:
+        return find_person(request, services)
+    except ApiError:  # a development server that is asked by another name
+        return None
