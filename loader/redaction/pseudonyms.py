@@ -14,6 +14,8 @@ import re
 
 from loader.redaction.vocabulary import (
     FILE_ENDINGS,
+    ITERATOR,
+    ITERATORS,
     PATTERNS,
     TENSOR_CORE_MARKS,
     TEXTS,
@@ -29,15 +31,17 @@ _LONGEST = 64 << 10
 _KEPT_BYTES = 32 << 20
 """Of remembered texts; a profile seldom has more, and then some are worked out again."""
 
-_WORD = re.compile(r"[A-Za-z0-9_.$@\-\x80-\U0010ffff]+")
+_LETTER = r"A-Za-z0-9_.@\-\x80-\U0010ffff"
+_WORD = re.compile(rf"[{_LETTER}][{_LETTER}$]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_PROGRAM = re.compile(r"(.+)\((\d{1,20})\)", re.DOTALL)
+_PROGRAM = re.compile(rf"([{_LETTER}][{_LETTER}$]*)\((\d{{1,20}})\)")
+"""A program with its id, by which XProf finds its HLO."""
 _NUMBERED = re.compile(r"(.+?)(?:\.\d+)+")
 _PART = re.compile(r"[_-]")
 _HLO = re.compile(r"(ROOT )?(%?)([\w.\-]+) = ")
 _NUMBER = re.compile(r"-?\d{1,20}")
 _CONSTANT = re.compile(r"constant\([^()]*\)?")
-_ATTRIBUTE = re.compile(r", (?:kind=k[A-Z][a-z]+|calls=%?[\w.\-]+)")
+_ATTRIBUTE = re.compile(r", (kind|calls)=(%?)([\w.\-]+)")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -82,11 +86,16 @@ class Pseudonyms:
         if (head := _HLO.match(text)) is not None:
             return self._instruction(head, text)
         if (program := _PROGRAM.fullmatch(text)) is not None:
-            return f"{self._words(program[1])}({program[2]})"
-        return self._words(text)
+            return f"{self._word(program[1])}({program[2]})"
+        return self._words(text, ITERATORS if text.startswith(ITERATOR) else frozenset())
 
-    def _words(self, text: str) -> str:
-        return _CONTROL.sub(" ", _WORD.sub(lambda found: self._word(found[0]), text))
+    def _words(self, text: str, more: frozenset[str] = frozenset()) -> str:
+        """The text with each of its words replaced, but for those that are kept anyway, and some more."""
+
+        def replaced(found: re.Match[str]) -> str:
+            return found[0] if found[0] in more else self._word(found[0])
+
+        return _CONTROL.sub(" ", _WORD.sub(replaced, text))
 
     def _word(self, word: str) -> str:
         """A name or a part of one; of a compiler's own name only its number becomes a code."""
@@ -107,14 +116,15 @@ class Pseudonyms:
 
     def _instruction(self, head: re.Match[str], text: str) -> str:
         """An HLO instruction: its name, shape, opcode and operands; of its attributes the harmless ones."""
-        opcode = _end_of_shape(text, head.end())
-        end = _end_of_brackets(text, text.find("(", opcode)) if opcode >= 0 else -1
-        if end < 0:  # cut off, or something else that only looks like one
+        start = _end_of_shape(text, head.end())
+        bracket = text.find("(", start) if start >= 0 else -1
+        if text[start:bracket] not in WORDS:  # it only looks like one
             return self._words(text)
-        body = _CONSTANT.sub("constant()", text[head.end() : end])
-        attributes = "".join(_ATTRIBUTE.findall(text, end))
-        name = self._word(head[3])
-        return f"{head[1] or ''}{head[2]}{name} = {self._operands(body)}{self._words(attributes)}"
+        end = _end_of_brackets(text, bracket)
+        body = _CONSTANT.sub("constant()", text[head.end() : end if end >= 0 else len(text)])
+        attributes = _ATTRIBUTE.findall(text, end) if end >= 0 else []
+        rest = "".join(f", {key}={mark}{self._word(word)}" for key, mark, word in attributes)
+        return f"{head[1] or ''}{head[2]}{self._word(head[3])} = {self._operands(body)}{rest}"
 
     def _operands(self, text: str) -> str:
         """Shapes with their numbers, opcodes, and the names of operands."""

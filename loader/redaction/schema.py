@@ -91,8 +91,8 @@ Instruction: 1 name text | 2 opcode text | 3 Shape | 7 metadata OpMetadata | 9 i
   | 52 SourceTarget* | 56 bool | 57 Shape* | 59 TriangularSolve | 62 Cholesky | 61 Replication | 65 bool
   | 74 Aliasing* | 76 int32 | 66 int64 | 67 bool | 69 bool | 70 int32 | 72 comparison_type text | 73 bool
   | 80 int32 | 75 int32 | 77 int32 | 79 async_execution_thread text | 81 int64 | 85 bool | 87 ReplicaGroups
-  | 92 IotaReplicaGroups | 93 axes MeshReplicaGroups | 89 bool | 94 bool | 95 int64 | 96 int32 | 97 int32 | 98 Sparsity | 100 bool
-  | 102 comparison_order text
+  | 92 IotaReplicaGroups | 93 axes MeshReplicaGroups | 89 bool | 94 bool | 95 int64 | 96 int32 | 97 int32
+  | 98 Sparsity | 100 bool | 102 comparison_order text
 Computation: 1 name text | 2 instructions Instruction* | 4 program_shape ProgramShape | 5 int64 | 6 int64
   | 7 bool | 8 execution_thread text
 """

@@ -31,12 +31,12 @@ pred s1 s2 s4 s8 s16 s32 s64 u1 u2 u4 u8 u16 u32 u64 f16 f32 f64 bf16 c64 c128 t
 f8e5m2 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e5m2fnuz f8e4m3fnuz f8e3m4 f8e8m0fnu f4e2m1fn
 """
 _HLO = """
-ROOT entry main fused computation fused_computation region body cond condition branch param arg wrapped loop
-input output clone remat remat2 custom nested cluster sunk async kLoop kInput kOutput kCustom EQ NE GE GT LE
-LT FLOAT TOTALORDER SIGNED UNSIGNED T S L D E M Sharding SPMDFullToShardShape SPMDShardToFullShape TopK
-tpu_custom_call AllocateBuffer __cublas$gemm __cublas$lt$matmul __cudnn$convForward
-__cudnn$convBackwardInput __cudnn$convBackwardFilter __cudnn$convBiasActivationForward __triton_gemm
-__triton$ host sparsecore
+ROOT index entry main fused computation fused_computation region body cond condition branch param arg
+wrapped loop input output clone remat remat2 custom nested cluster sunk async kLoop kInput kOutput kCustom
+EQ NE GE GT LE LT FLOAT TOTALORDER SIGNED UNSIGNED T S L D E M Sharding SPMDFullToShardShape
+SPMDShardToFullShape TopK tpu_custom_call AllocateBuffer __cublas$gemm __cublas$lt$matmul
+__cudnn$convForward __cudnn$convBackwardInput __cudnn$convBackwardFilter __cudnn$convBiasActivationForward
+__triton_gemm __triton$ host sparsecore
 """
 _JAX = """
 jit pjit pmap xla_call shard_map jvp vmap transpose checkpoint rematted_computation custom_jvp_call
@@ -55,16 +55,14 @@ stop_gradient sub tan tanh threefry2x32 top_k triangular_solve xor PjitFunction
 _TENSORFLOW = """
 Add AddV2 AddN All Any ArgMax AssignAddVariableOp AssignVariableOp AvgPool BatchMatMul BatchMatMulV2
 BatchMatMulV3 BiasAdd BiasAddGrad Cast Concat ConcatV2 Const Conv2D Conv2DBackpropFilter Conv2DBackpropInput
-Conv3D CudnnRNN CudnnRNNBackprop CudnnRNNForward Dataset DepthwiseConv2dNative Einsum Equal Exp ExpandDims
-Fill FusedBatchNorm FusedBatchNormV3 FusedBatchNormGradV3 FusedMatMul Gather GatherV2 Greater GreaterEqual
+Conv3D CudnnRNN CudnnRNNBackprop CudnnRNNForward DepthwiseConv2dNative Einsum Equal Exp ExpandDims Fill
+FusedBatchNorm FusedBatchNormV3 FusedBatchNormGradV3 FusedMatMul Gather GatherV2 Greater GreaterEqual
 Identity InfeedDequeueTuple IteratorGetNext Less LessEqual Log LogSoftmax MatMul Max MaxPool Maximum Mean
 Min Minimum Mul Neg NoOp OneHot OutfeedEnqueueTuple Pack Pad PadV2 PartitionedCall Placeholder Pow Prod
 ReadVariableOp RealDiv Relu ReluGrad Reshape ResourceApplyAdam ResourceApplyGradientDescent Rsqrt Select
 SelectV2 Shape Sigmoid Slice Softmax Split SplitV Sqrt Square SquaredDifference Squeeze
 StatefulPartitionedCall StridedSlice Sub Sum Switch Tanh Tile TopKV2 Transpose Unpack While XlaLaunch
-ZerosLike Iterator Root Prefetch Generator Map MapV2 ParallelMap ParallelMapV2 BatchV2 ParallelBatch Shuffle
-ShuffleV3 Repeat Interleave ParallelInterleave ParallelInterleaveV4 TFRecord TensorSlice Zip FlatMap Filter
-FiniteTake Options Model MaxIntraOpParallelism PrivateThreadPool MapAndBatch FilePattern ShardDataset
+ZerosLike Iterator
 """
 _COPIES = """
 MemcpyH2D MemcpyD2H MemcpyD2D MemcpyP2P MemcpyH2H MemcpyHToD MemcpyDToH MemcpyDToD MemcpyHToH MemcpyPToP
@@ -77,6 +75,16 @@ WORDS = frozenset(
     " ".join((_OPCODES, _ELEMENTS, _HLO, _JAX, _TENSORFLOW, _COPIES, _REGIONS)).split()
 )
 """Words that keep their meaning wherever they stand."""
+
+ITERATOR = "Iterator::"
+"""What the names of tf.data's iterators begin with."""
+_ITERATORS = """
+Iterator Root Prefetch Generator Map MapV2 ParallelMap ParallelMapV2 BatchV2 ParallelBatch Shuffle ShuffleV3
+Repeat Interleave ParallelInterleave ParallelInterleaveV4 TFRecord TensorSlice Zip FlatMap Filter FiniteTake
+Options Model MaxIntraOpParallelism PrivateThreadPool MapAndBatch FilePattern ShardDataset Dataset
+"""
+ITERATORS = frozenset(_ITERATORS.split())
+"""Their kinds, which keep their meaning in such a name only: people call other things so, too."""
 
 _STATS = """
 UnknownStatType id device_ordinal chip_ordinal node_ordinal model_id queue_id queue_addr request_id run_id
@@ -149,6 +157,10 @@ def _texts(lines: str) -> list[str]:
 TEXTS = frozenset((*_STATS.split(), *_EVENTS.split(), *_texts(_CATEGORIES), *_texts(_PLACES)))
 """Texts that are kept when they stand alone."""
 
+_THREADS = (
+    "python3?|main|tf_XLAEigen|tf_XLAPjRtCpuClient|tf_XLATpuClient|tf_Compute|tf_data_private_threadpool|"
+    "tf_data_iterator_get_next|tf_allocator"
+)
 _STREAM = r"Compute|Memcpy[HDP]2[HDP]|Memset|MemcpyP2P|MemoryAlloc|Others?"
 _LAUNCH = (
     "regs|registers_per_thread|static_shared|dynamic_shared|static_shared_memory|dynamic_shared_memory|"
@@ -157,12 +169,12 @@ _LAUNCH = (
 _MEMORIES = "pinned|pageable|device|array|managed|device_static|managed_static|unknown|invalid"
 PATTERNS = re.compile(
     rf"""
-    -?\d{{1,20}}                                                # a number, as of a step
+    \d{{1,12}}                                                  # a number, as of a step
   | \[[\d,]{{0,200}}\]                                          # a shape
   | /device:(?:TPU|GPU|CPU|XLA_CPU|XLA_GPU):\d{{1,6}}(?:\ SparseCore\ \d{{1,6}})?
   | Stream\ \#\d{{1,10}}(?:\((?:{_STREAM})(?:,\ ?(?:{_STREAM}))*\))?
   | TPU\ v\d{{1,2}}[a-z]?(?:\ [Ll]ite)?
-  | (?:python3?|main|tf_[A-Z][A-Za-z]{{0,40}}Eigen|tf_XLAEigen|tf_XLAPjRtCpuClient)/-?\d{{1,20}}
+  | (?:{_THREADS})(?:/-?\d{{1,20}})?
   | (?:(?:{_LAUNCH}):(?:\d[\d,]{{0,60}}|{_MEMORIES})\ ?|occ_pct:\d{{1,3}}(?:\.\d+)?\ ?){{1,12}}
     """,
     re.VERBOSE,
