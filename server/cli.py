@@ -12,8 +12,10 @@ from pydantic import ValidationError
 
 from server.commands import (
     audit,
+    comments,
     compare,
     discovery,
+    download,
     groups,
     links,
     members,
@@ -43,6 +45,7 @@ _HUB = "Talk to a hub"
 _HERE = "Run a hub"
 app.add_typer(runs.app, name="runs", rich_help_panel=_HUB)
 app.add_typer(sessions.app, name="sessions", rich_help_panel=_HUB)
+app.add_typer(comments.app, name="comments", rich_help_panel=_HUB)
 app.add_typer(groups.app, name="groups", rich_help_panel=_HUB)
 app.add_typer(links.app, name="links", rich_help_panel=_HUB)
 app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
@@ -52,6 +55,7 @@ app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
 app.command("compare", epilog=compare.EXAMPLES, rich_help_panel=_HUB)(compare.compare)
 app.command("upload", epilog=upload.EXAMPLES, rich_help_panel=_HUB)(upload.upload)
+app.command("download", epilog=download.EXAMPLES, rich_help_panel=_HUB)(download.download)
 app.command("import", epilog=discovery.IMPORT_EXAMPLES, rich_help_panel=_HUB)(discovery.import_)
 app.command("scan", epilog=discovery.SCAN_EXAMPLES, rich_help_panel=_HUB)(discovery.scan)
 app.command("open", epilog=pages.OPEN_EXAMPLES, rich_help_panel=_HUB)(pages.open_)
@@ -157,7 +161,9 @@ def compress_assets(
     epilog=examples("xprof-hub prune --dry-run", "xprof-hub prune --json"),
 )
 def prune(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done.")
+    ] = False,
     every: Annotated[
         float,
         typer.Option(min=0, metavar="HOURS", help="Go on, with so many hours between; 0: once."),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from auth.identity import LOCAL_ADMIN
 from auth.links import ShareLink
 from server.grants import SessionGrant, WholeRun, run_title
+from server.registry.comments import count_comments
 from server.registry.records import ProfilerSession
 from server.registry.sessions import newest_sessions
 from server.services import Services
-from server.ui.page_data import PageData, SessionEntry
+from server.session_pages.addresses import addresses_of, hub_address
+from server.ui.page_data import PageData, SessionEntry, SessionPages
 from server.ui.shell import base_path
 from server.views import stored_view
 
@@ -36,6 +38,20 @@ def page_data(services: Services, grant: SessionGrant, hosts: int) -> PageData:
         sessions=sessions,
         has_more_sessions=has_more,
         view=stored_view(link.view).model_dump(mode="json") if link else {},
+        pages=None if link else _pages(services, grant),
+    )
+
+
+def _pages(services: Services, grant: SessionGrant) -> SessionPages:
+    """The pages about the session, which are on the hub's own host."""
+    at = addresses_of(services, grant.run_id, grant.session_id)
+    hub = hub_address(services)
+    return SessionPages(
+        about=f"{hub}{at.page}",
+        share=f"{hub}{at.share}",
+        comments=f"{hub}{at.page}#comments",
+        new_comment=f"{hub}{at.new_comment}",
+        comment_count=count_comments(services.database, grant.run_id, grant.session_id),
     )
 
 

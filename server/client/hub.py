@@ -7,9 +7,11 @@ from typing import Self
 from urllib.parse import quote
 
 from server.client.audit import Audit
+from server.client.comments import Comments
 from server.client.comparisons import Comparisons
 from server.client.device_codes import DeviceCodes
 from server.client.discovery import Discovery
+from server.client.downloads import Downloads
 from server.client.groups import RunGroups
 from server.client.links import Links
 from server.client.members import Members
@@ -39,6 +41,8 @@ class HubClient:
         discovery: taking folders in, and looking for sessions.
         groups: groups of runs.
         sessions: their sessions.
+        comments: what people say about sessions.
+        downloads: hosts' original profiles.
         comparisons: two sessions side by side.
         links: share links.
         tokens: API tokens.
@@ -61,6 +65,8 @@ class HubClient:
         self.discovery = Discovery(self.transport)
         self.groups = RunGroups(self.transport)
         self.sessions = Sessions(self.transport)
+        self.comments = Comments(self.transport)
+        self.downloads = Downloads(self.transport)
         self.comparisons = Comparisons(self.transport)
         self.links = Links(self.transport)
         self.tokens = Tokens(self.transport)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -124,6 +125,26 @@ class Transport:
                     return self._checked(response, call.accepts)
                 wait = _asked_wait(response) or wait
             self._pause(wait)
+
+    @contextmanager
+    def stream(self, call: Call) -> Iterator[httpx2.Response]:
+        """A success whose body is read in pieces by the caller; never sent again by itself.
+
+        A connection that breaks while the body is read is an `UnreachableError`, too.
+        """
+        try:
+            with self.http.stream(
+                call.method,
+                f"{self.url}/v1{call.path}",
+                params=dict(call.parameters),
+                headers=dict(call.headers),
+            ) as response:
+                if not response.is_success and response.status_code not in call.accepts:
+                    response.read()
+                    raise _problem(response)
+                yield response
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise no_answer(self.url, error) from error
 
     def read(self, response: httpx2.Response, kind: type[Answer]) -> Answer:
         """The model that an answer holds."""

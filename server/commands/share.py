@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -24,6 +24,14 @@ EXAMPLES = examples(
     "xprof-hub share llama-8b",
 )
 
+ViewOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="STATE",
+        help="What it shows first: an address copied from XProf's page, or the query of one.",
+    ),
+]
+
 
 def share(
     target: Annotated[
@@ -37,20 +45,14 @@ def share(
         str | None, typer.Option(help="Lifetime: 12h, 7d, 2w or never. The hub's default: 30d.")
     ] = None,
     note: Annotated[str, typer.Option(help="What the link is for.")] = "",
-    view: Annotated[
-        str,
-        typer.Option(
-            metavar="STATE",
-            help="What it shows first: an address copied from XProf's page, or the query of one.",
-        ),
-    ] = "",
+    view: ViewOption = "",
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make a link that opens a session, or a whole run, for everybody who has it, and print it."""
     run, session = split_target(target)
-    link = NewLink(ttl=expires, note=note, view=_read_view(view))
+    link = NewLink(ttl=expires, note=note, view=read_view(view))
     with connected(url, token) as client:
         created = client.links.create(run, session or "", link)
     if as_json:
@@ -59,7 +61,7 @@ def share(
         print_line(created.uri)
 
 
-def _read_view(state: str) -> NewView:
+def read_view(state: str) -> NewView:
     """The view that `--view` means.
 
     Raises:

@@ -42,6 +42,11 @@ class SessionAddresses:
         """All that was said of it."""
         return f"{self.page}/comments"
 
+    @property
+    def new_comment(self) -> str:
+        """Where something is said about the view that the query names, as XProf's address does."""
+        return f"{self.page}/comment"
+
     def comment(self, comment: str) -> str:
         """Where one comment is changed."""
         return f"{self.comments}/{quote(comment, safe='')}"

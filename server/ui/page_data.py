@@ -35,6 +35,25 @@ class SessionEntry:
 
 
 @dataclass(frozen=True)
+class SessionPages:
+    """Where people who have signed in find more about the session: addresses, of the hub's own host.
+
+    Attributes:
+        about: the page about it.
+        share: where links to it are made.
+        comments: what was said of it.
+        new_comment: where something is said; takes the view as XProf's query.
+        comment_count: how many comments there are.
+    """
+
+    about: str
+    share: str
+    comments: str
+    new_comment: str
+    comment_count: int
+
+
+@dataclass(frozen=True)
 class PageData:
     """What the share bar shows.
 
@@ -48,6 +67,7 @@ class PageData:
         sessions: those of the run, newest first; empty unless the link opens the whole run.
         has_more_sessions: whether the run has others, which are not in `sessions`.
         view: what the link shows first, as the API names it; empty when it says nothing.
+        pages: None under a link, whose readers have no business there.
     """
 
     run: str
@@ -59,6 +79,7 @@ class PageData:
     sessions: tuple[SessionEntry, ...] = ()
     has_more_sessions: bool = False
     view: Mapping[str, JsonValue] | None = None
+    pages: SessionPages | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """As the scripts read it: names in camelCase, moments as ISO 8601 in UTC."""
@@ -72,6 +93,7 @@ class PageData:
             "sessions": [_entry(entry) for entry in self.sessions],
             "moreSessions": self.has_more_sessions,
             "view": dict(self.view or {}),
+            "pages": _pages(self.pages) if self.pages else None,
         }
 
 
@@ -82,6 +104,16 @@ def _entry(entry: SessionEntry) -> JsonValue:
         "href": entry.href,
         "created": _moment(entry.created),
         "current": entry.is_current,
+    }
+
+
+def _pages(pages: SessionPages) -> JsonValue:
+    return {
+        "about": pages.about,
+        "share": pages.share,
+        "comments": pages.comments,
+        "newComment": pages.new_comment,
+        "commentCount": pages.comment_count,
     }
 
 

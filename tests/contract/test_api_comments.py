@@ -107,11 +107,12 @@ def test_texts_and_views_that_can_not_be_shown_are_refused(guarded_api: Api, pla
 
 
 def test_a_repeated_request_says_it_once(guarded_api: Api, place: str) -> None:
-    sent = {"params": {"requestId": "r1"}, "json": {"text": "once"}}
-    first, second = guarded_api.http.post(place, **sent), guarded_api.http.post(place, **sent)
+    def say(text: str) -> httpx2.Response:
+        return guarded_api.http.post(place, params={"requestId": "r1"}, json={"text": text})
+
+    first, second = say("once"), say("once")
     assert first.json() == second.json()
-    other = guarded_api.http.post(place, params={"requestId": "r1"}, json={"text": "twice"})
-    assert error_of(other) == (409, "ALREADY_EXISTS")
+    assert error_of(say("twice")) == (409, "ALREADY_EXISTS")
     assert guarded_api.http.get(place).json()["totalSize"] == 1
 
 
@@ -150,7 +151,13 @@ def test_a_full_session_takes_no_more_also_when_two_say_the_last_at_once(
     now = datetime.now(UTC)
     with database.writing() as session:
         key = session.scalar(select(SessionRow.key).where(SessionRow.id == "s"))
-        about = {"session_key": key, "author": "x", "author_name": "x", "text": "x", "view": {}}
+        about: dict[str, object] = {
+            "session_key": key,
+            "author": "x",
+            "author_name": "x",
+            "text": "x",
+            "view": {},
+        }
         session.execute(
             insert(CommentRow),
             [

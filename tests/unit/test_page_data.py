@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from server.ui.page_data import PageData, SessionEntry
+from server.ui.page_data import PageData, SessionEntry, SessionPages
 from server.ui.shell import ShellPage, render_index
 
 CET = timezone(timedelta(hours=1))
@@ -64,7 +64,25 @@ def test_the_scripts_read_what_the_contract_says() -> None:
         ],
         "moreSessions": False,
         "view": {"tool": "overview_page"},
+        "pages": None,
     }
+
+
+def test_people_who_have_signed_in_are_led_to_the_pages_about_the_session() -> None:
+    pages = SessionPages("/about", "/share", "/about#comments", "/comment", 3)
+    data = PageData("r", "s", 1, pages=pages)
+    assert json.loads(block(data))["pages"] == {
+        "about": "/about",
+        "share": "/share",
+        "comments": "/about#comments",
+        "newComment": "/comment",
+        "commentCount": 3,
+    }
+    html = render_index(ShellPage("/p", "/a/", "/x/", "r", "s", 1, data=data))
+    assert 'href="/share"' in html
+    assert 'aria-label="Comments (3)"' in html
+    # Their own address opens for nobody else: it is no link to be copied.
+    assert 'id="xh-copy"' not in html
 
 
 def test_what_is_not_known_is_empty() -> None:

@@ -4,7 +4,7 @@
  * All of it is text that others chose; whoever shows it sets it as text.
  */
 
-const NOTHING = { run: "", session: "", hosts: 0, sharedBy: "", expires: null, note: "", sessions: [], moreSessions: false };
+const NOTHING = { run: "", session: "", hosts: 0, sharedBy: "", expires: null, note: "", sessions: [], moreSessions: false, pages: null };
 
 function read() {
   const block = document.getElementById("xh-page");

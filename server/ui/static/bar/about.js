@@ -3,6 +3,7 @@
  */
 import { element } from "../notice.js";
 import { pageData } from "../page.js";
+import { viewQuery } from "../remember/address.js";
 import { appearanceChoice } from "./appearance.js";
 import { momentText, sharingText, untilText } from "./dates.js";
 import { openPanelBy } from "./panel.js";
@@ -26,6 +27,19 @@ function rows() {
   ];
 }
 
+/** Ways to what the hub knows besides, for people who have signed in; they come with what is shown now. */
+function pageLinks() {
+  if (!pageData.pages) return [];
+  const { about, comments, newComment, commentCount } = pageData.pages;
+  const link = (text, href) => element("a", { href, target: "_blank", rel: "noopener" }, text);
+  const links = [
+    link("About this session", about),
+    link(`Comments (${commentCount})`, comments),
+    link("Comment on this view", newComment + viewQuery()),
+  ];
+  return [element("nav", { "aria-label": "More about this session" }, ...links)];
+}
+
 /** A way to the sessions' panel, for screens that have no place for its button. */
 function sessionsButton() {
   const sessions = document.getElementById("xh-sessions");
@@ -44,7 +58,7 @@ export function enableAbout() {
   const list = element("dl", {});
   openPanelBy(button, panel, () => {
     list.replaceChildren(...rows());
-    panel.replaceChildren(list, ...sessionsButton(), appearanceChoice());
+    panel.replaceChildren(list, ...pageLinks(), ...sessionsButton(), appearanceChoice());
     return null;
   });
 }

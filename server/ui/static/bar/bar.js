@@ -5,6 +5,7 @@ import { enableAbout } from "./about.js";
 import { enableCopy } from "./copy.js";
 import { enableHosts } from "./hosts.js";
 import { enableSessions } from "./sessions.js";
+import { enableShare } from "./share.js";
 
 /** Makes the bar's parts work. */
 export function enableBar() {
@@ -12,4 +13,5 @@ export function enableBar() {
   enableSessions();
   enableHosts();
   enableCopy();
+  enableShare();
 }
