@@ -45,7 +45,7 @@ class IapReader:
         """
         claims, _ = self._reader.read(assertion)
         try:
-            email = read_email(str(claims.get("email", "")))
+            email = read_email(claims.get("email"))
         except ValueError as problem:
             raise TokenRefusedError(Refusal.UNREADABLE) from problem
         return KnownPerson(email, email)

@@ -104,12 +104,17 @@ def read_member(text: str) -> str:
     return f"{kind}:{name}"
 
 
-def read_email(text: str) -> str:
+def read_email(text: object) -> str:
     """An e-mail address as it is compared: in lower case.
+
+    Args:
+        text: what somebody typed, or another party sent.
 
     Raises:
         ValueError: it is none.
     """
+    if not isinstance(text, str):
+        raise ValueError("This is no text.")
     address = unicodedata.normalize("NFC", text.strip()).lower()
     local, at, domain = address.rpartition("@")
     # Another @ can stand in quotes (RFC 5321), and then tools differ in what the domain is.

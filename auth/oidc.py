@@ -299,7 +299,7 @@ def read_person(claims: Claims, client: Client) -> KnownPerson:
         SignInRefusedError: NO_EMAIL, or NOT_VERIFIED: then anybody may have typed it.
     """
     try:
-        email = read_email(str(claims.get("email") or ""))
+        email = read_email(claims.get("email"))
     except ValueError as problem:
         raise SignInRefusedError(SignInRefusal.NO_EMAIL) from problem
     if claims.get("email_verified") is not True:

@@ -22,6 +22,7 @@ class Action(StrEnum):
     SESSIONS_REGISTER = "sessions.register"
     """Attach a session, and tell more of it."""
     LINKS_CREATE = "links.create"
+    """Make links, and change what they ask for."""
     LINKS_LIST = "links.list"
     LINKS_REVOKE = "links.revoke"
     FILES_READ = "files.read"
@@ -77,7 +78,7 @@ _RULES: Mapping[Action, _Rule] = MappingProxyType(
         Action.SESSIONS_READ: _Rule(Role.VIEWER, _SESSIONS),
         Action.SESSIONS_WRITE: _Rule(Role.EDITOR, _RUNS),
         Action.SESSIONS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
-        Action.LINKS_CREATE: _Rule(Role.EDITOR, _RUNS),
+        Action.LINKS_CREATE: _Rule(Role.EDITOR, _LINKS),
         # A list holds no token, so it opens nothing; but who shares what is not every viewer's business.
         Action.LINKS_LIST: _Rule(Role.EDITOR, _LINKS),
         Action.LINKS_REVOKE: _Rule(Role.EDITOR, _LINKS),

@@ -50,13 +50,19 @@ class SharingRules:
 
     def breach_by(self, link: ShareLink) -> Breach | None:
         """The rule that a link breaks, whatever its age; None for a link that is allowed."""
-        if link.access is not LinkAccess.UNLISTED:
+        return self.breach(
+            link.access, has_password=link.has_password, is_redacted=link.is_redacted
+        )
+
+    def breach(self, access: LinkAccess, *, has_password: bool, is_redacted: bool) -> Breach | None:
+        """The same for a link that is still to be made."""
+        if access is not LinkAccess.UNLISTED:
             return None
         if not self.allow_unlisted:
             return Breach.UNLISTED
-        if self.unlisted_needs_password and not link.has_password:
+        if self.unlisted_needs_password and not has_password:
             return Breach.PASSWORD
-        return Breach.REDACTED if self.unlisted_redacted_only and not link.is_redacted else None
+        return Breach.REDACTED if self.unlisted_redacted_only and not is_redacted else None
 
     def last_end(self, created: datetime) -> datetime | None:
         """When a link of this age ends at the latest, or None."""

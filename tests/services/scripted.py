@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -48,7 +49,19 @@ def refused(status: int, code: str, message: str = "No.", **detail: str) -> Scri
 @pytest.fixture
 def scripted() -> Iterator[ScriptedServer]:
     """A server for one test."""
+    with _serve() as script:
+        yield script
 
+
+@pytest.fixture(scope="module")
+def scripted_for_module() -> Iterator[ScriptedServer]:
+    """A server for all tests of a file."""
+    with _serve() as script:
+        yield script
+
+
+@contextmanager
+def _serve() -> Iterator[ScriptedServer]:
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
