@@ -11,6 +11,7 @@ from loader.errors import ErrorCode
 from server.error_table import status_of
 from server.routes import (
     callers,
+    comparisons,
     discovery,
     ingest,
     links,
@@ -37,6 +38,7 @@ def test_every_operation_is_listed() -> None:
         session_health,
         session_merges,
         session_prewarm,
+        comparisons,
         links,
         operations,
         tokens,
