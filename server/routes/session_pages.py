@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
+from server.figures.freshness import Wish
 from server.grants import session_grant
 from server.routes.xprof import METHODS, XPROF_PATH
 from server.services import Services, ServicesDependency
@@ -97,7 +98,9 @@ def show_figures(
     """The session's first figures: a part of its page."""
     if not _is_part(request):
         return session_response(services, person, run, session)
-    page = session_page(services, require_session(services, run, session), person.principal)
+    record = require_session(services, run, session)
+    services.figures.ask(record, Wish.MADE)
+    page = session_page(services, record, person.principal)
     return page_response(
         services,
         person,
@@ -132,6 +135,7 @@ def session_response(
         NothingThereError: there is no such session.
     """
     record = require_session(services, run, session)
+    services.figures.ask(record, Wish.MADE)
     page = session_page(services, record, person.principal)
     nothing_yet: HostsPart | None = None
     return page_response(

@@ -8,6 +8,7 @@ from statistics import median
 
 from server.figures.values import HostFigures, SessionFigures
 from server.ui import words
+from server.ui.sparkline import Sparkline, sparkline
 
 STRAGGLES = 0.05
 """Part by which a host's step is longer than the median's, from which on it is called a straggler."""
@@ -70,6 +71,15 @@ def paces_of(hosts: Sequence[HostFigures]) -> tuple[HostPace, ...]:
     slowest = max(host.average_step_ms for host in hosts)
     ordered = sorted(hosts, key=lambda host: (-host.average_step_ms, host.name))
     return tuple(_pace(host, middle, slowest) for host in ordered)
+
+
+def step_curve(figures: SessionFigures) -> Sparkline | None:
+    """The steps' times from left to right."""
+    times = figures.step_times_ms
+    if not times:
+        return None
+    ends = f"{words.duration(min(times) / 1000)} to {words.duration(max(times) / 1000)}"
+    return sparkline(times, f"Step time, {ends}", width=480, height=64)
 
 
 def _pace(host: HostFigures, middle: float, slowest: float) -> HostPace:

@@ -15,6 +15,7 @@ from loader.catalog import SessionFiles
 from loader.errors import LoaderError
 from loader.keys import ToolRequest
 from loader.tools import HEALTH, RUN_TOOLS
+from server.figures.freshness import Wish
 from server.registry.records import ProfilerSession
 from server.services import Services
 from server.session_inspection import inspect_session
@@ -95,6 +96,7 @@ async def look_at_hosts(
         files = await answers.list_session(record.locations)
     except LoaderError as error:
         return HostsPart("No hosts", False, 0, (), (), trouble=error.message)
+    services.figures.ask(record, Wish.MADE, files)
     rows: list[HostHealth] = []
     trouble, is_looking = "", False
     try:

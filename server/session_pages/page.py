@@ -23,8 +23,9 @@ from server.registry.runs import get_run
 from server.registry.summaries import SessionSummary, get_summary
 from server.services import Services
 from server.session_pages.addresses import SessionAddresses, addresses_of
-from server.session_pages.figures import HostPace, Tile, paces_of, tiles_of
+from server.session_pages.figures import HostPace, Tile, paces_of, step_curve, tiles_of
 from server.session_pages.hosts import count_text
+from server.ui.sparkline import Sparkline
 
 _KINDS: Mapping[SessionKind, str] = MappingProxyType(
     {
@@ -75,7 +76,7 @@ class FiguresPart:
         tiles: single figures.
         paces: hosts from the slowest on.
         stragglers: how many of them keep the others waiting.
-        step_times_ms: the steps' times in order, for a drawing.
+        curve: the steps' times in order; None where there are none.
         gaps: what could not be had, a sentence each.
         problem: why there are none, in words.
         is_coming: whether they are being made, so that asking again helps.
@@ -84,7 +85,7 @@ class FiguresPart:
     tiles: tuple[Tile, ...] = ()
     paces: tuple[HostPace, ...] = ()
     stragglers: int = 0
-    step_times_ms: tuple[float, ...] = ()
+    curve: Sparkline | None = None
     gaps: tuple[str, ...] = ()
     problem: str = ""
     is_coming: bool = False
@@ -195,14 +196,15 @@ def figures_part(summary: SessionSummary | None) -> FiguresPart:
         return FiguresPart(is_coming=True)
     figures = summary.figures
     if figures is None:
-        is_over = summary.state.is_final
-        return FiguresPart(problem=summary.state.problem, is_coming=not is_over)
+        # An engine that was asked has said all that it can.
+        is_coming = not summary.state.engine
+        return FiguresPart(problem=summary.state.problem, is_coming=is_coming)
     paces = paces_of(figures.hosts)
     return FiguresPart(
         tiles=tiles_of(figures),
         paces=paces,
         stragglers=sum(pace.is_straggler for pace in paces),
-        step_times_ms=figures.step_times_ms,
+        curve=step_curve(figures),
         gaps=figures.gaps,
     )
 
