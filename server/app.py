@@ -231,6 +231,7 @@ def create_app(settings: Settings) -> FastAPI:
         comments.router,
         session_files.router,
         links.router,
+        sharing_rules.router,
         run_groups.router,
         tokens.router,
         members.router,

@@ -1,183 +1,186 @@
-"""Making and changing share links within the sharing rules, for the API and for the pages alike.
+"""Share links as the rules allow them: made, and changed. For the API and for the pages.
 
-What comes in has been read and checked for its form; whether the rules allow it is checked here, against the
-same function that decides at each opening (`auth.sharing_rules`).
+What is wrong names the field of `server.link_schemas` that is at fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from types import MappingProxyType
+from dataclasses import replace
+from datetime import datetime, timedelta
 
-from auth.links import (
-    LinkAccess,
-    LinkTarget,
-    ShareLink,
-    ViewState,
-    create_link,
-)
+from auth import links
+from auth.identity import Principal
+from auth.links import LinkAccess, LinkTarget
+from auth.passwords import hash_password
 from auth.sharing_rules import Breach, SharingRules
-from server.registry.database import Database
+from server.error_table import PRECONDITION
+from server.errors import ApiError, invalid_field
+from server.lifetimes import expiry
+from server.link_schemas import LinkChange, NewLink
+from server.masks import Mask
 from server.registry.links import LinkChanges, SqlLinkStore
 from server.registry.requests import RepeatableRequest
 from server.registry.rules import get_sharing_rules
+from server.schemas import Lifetime
+from server.services import Services
 
-_REFUSALS: Mapping[Breach, tuple[str, str]] = MappingProxyType(
-    {
-        Breach.UNLISTED: (
-            "access",
-            "Links that let in everybody who has them are not allowed here. Make one for people who sign in.",
-        ),
-        Breach.PASSWORD: (
-            "password",
-            "A link that lets in everybody who has it must have a password here.",
-        ),
-        Breach.REDACTED: (
-            "redacted",
-            "A link that lets in everybody who has it must hide names here.",
-        ),
-    }
-)
-
-
-class LinkRefusedError(Exception):
-    """The sharing rules don't allow a link like this.
-
-    Attributes:
-        field: what would have to be different, by the API's name of it.
-        message: a sentence that says what is allowed.
-    """
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
-
-
-@dataclass(frozen=True)
-class LinkWishes:
-    """What its maker wants of a link.
-
-    Attributes:
-        expires: first moment at which it no longer opens; None for never.
-        access: whom it lets in.
-        password_hash: made by `auth.passwords.hash_password`; empty for no password.
-        most_opens: how often it may be opened, or None for any number.
-        is_redacted: whether it shows pseudonyms instead of the profile's names and texts.
-        note: free text.
-        view: what it shows first.
-    """
-
-    expires: datetime | None
-    access: LinkAccess
-    password_hash: str = ""
-    most_opens: int | None = None
-    is_redacted: bool = False
-    note: str = ""
-    view: ViewState = field(default_factory=dict)
+CHANGEABLE = frozenset({"note", "access", "password", "most_opens", "expire_time", "ttl", "never"})
+"""Fields of a link that can be changed, in snake_case."""
+_LIFETIME = ("expire_time", "ttl", "never")
+_BREACHES = {
+    Breach.UNLISTED: (
+        "access",
+        "Links that let in everybody who has them are not allowed here. Send ORG: such a link asks for "
+        "somebody who has signed in.",
+    ),
+    Breach.PASSWORD: (
+        "password",
+        "Links that let in everybody who has them must ask for a password here.",
+    ),
+    Breach.REDACTED: (
+        "redacted",
+        "Links that let in everybody who has them must be redacted here.",
+    ),
+}
 
 
 def make_link(
-    database: Database,
+    services: Services,
+    principal: Principal,
     target: LinkTarget,
-    wishes: LinkWishes,
-    *,
-    creator: str,
+    wanted: NewLink,
     now: datetime,
     request: RepeatableRequest | None = None,
-) -> tuple[ShareLink, str]:
+) -> tuple[links.ShareLink, str]:
     """Makes a link and returns it with its token, which can't be had a second time.
 
     Args:
-        database: the registry.
+        services: where links and rules are kept.
+        principal: who makes it.
         target: what it opens.
-        wishes: what its maker wants.
-        creator: name of the principal.
+        wanted: what its maker says.
         now: UTC.
-        request: noted with the link, so that the same request does not make two.
+        request: the request that may be sent again, or None.
 
     Raises:
-        LinkRefusedError: the sharing rules don't allow it; nothing was made.
+        ApiError: naming the field that can't be, or is not allowed.
         LookupError: the target was deleted in this moment.
         RegistryError: ALREADY_EXISTS, the same request made one in this moment.
     """
-    require_allowed(wishes, get_sharing_rules(database).rules, target, now)
-    return create_link(
-        SqlLinkStore(database, request),
+    rules = get_sharing_rules(services.database).rules
+    _check_view(wanted)
+    usual_end = rules.usual_end(now, services.settings.link_days)
+    expires = expiry(wanted, now, None if usual_end is None else usual_end - now)
+    _check_end(rules, wanted, now, expires)
+    access = wanted.access or rules.usual_access
+    has_password = wanted.password is not None
+    _check_allowed(rules.breach(access, has_password=has_password, is_redacted=wanted.redacted))
+    return links.create_link(
+        SqlLinkStore(services.database, request),
         target=target,
-        creator=creator,
+        creator=principal.name,
         now=now,
-        expires=wishes.expires,
-        note=wishes.note,
-        view=wishes.view,
-        access=wishes.access,
-        password_hash=wishes.password_hash,
-        most_opens=wishes.most_opens,
-        is_redacted=wishes.is_redacted,
+        expires=expires,
+        note=wanted.note,
+        view=wanted.view.to_stored(),
+        access=access,
+        password_hash=_hashed(wanted.password),
+        most_opens=wanted.most_opens,
+        is_redacted=wanted.redacted,
     )
 
 
 def change_link(
-    database: Database,
+    services: Services,
     link_id: str,
-    decide: Callable[[ShareLink], LinkWishes],
-    etag: str | None = None,
-) -> ShareLink:
-    """Changes a link; counts from this moment. What it shows first, and whether it hides names, stays.
+    wanted: LinkChange,
+    mask: Mask,
+    etag: str | None,
+    now: datetime,
+) -> links.ShareLink:
+    """Changes a link; what opens it counts at the next request.
 
     Args:
-        database: the registry.
+        services: where links and rules are kept.
         link_id: which.
-        decide: what is wanted of it, given the link as it is while nobody else changes it.
-        etag: the state that is to be changed; None for any.
+        wanted: the new values.
+        mask: which of them count, of `CHANGEABLE`.
+        etag: the state that is to be changed, or None.
+        now: UTC.
 
     Raises:
-        LinkRefusedError: the sharing rules don't allow that; nothing was changed.
-        RegistryError: NOT_FOUND, or ETAG_MISMATCH; nothing was changed.
+        ApiError: naming the field that can't be, or is not allowed; or the link was revoked.
+        RegistryError: NOT_FOUND, ETAG_MISMATCH.
     """
-    rules = get_sharing_rules(database).rules
+    rules = get_sharing_rules(services.database).rules
+    # Before the link is locked: this takes its time.
+    password_hash = _hashed(wanted.password) if mask.covers("password") else None
 
-    def checked(old: ShareLink) -> LinkChanges:
-        wishes = decide(old)
-        require_allowed(wishes, rules, old.target, old.created)
-        return LinkChanges(
-            note=wishes.note,
-            expires=wishes.expires,
-            access=wishes.access,
-            password_hash=wishes.password_hash,
-            most_opens=wishes.most_opens,
-        )
+    def decide(old: links.ShareLink) -> LinkChanges:
+        if old.revoked is not None:
+            raise ApiError(PRECONDITION, "This link was revoked. That is final; make a new one.")
+        new = _changed(old, wanted, mask, password_hash, now)
+        if any(mask.covers(field) for field in _LIFETIME):
+            _check_end(rules, wanted, old.created, new.expires)
+        if mask.covers("access") or mask.covers("password"):
+            _check_allowed(rules.breach_by(new))
+        return LinkChanges(new.note, new.expires, new.access, new.password_hash, new.most_opens)
 
-    return SqlLinkStore(database).change_link(link_id, checked, etag)
+    return SqlLinkStore(services.database).change_link(link_id, decide, etag)
 
 
-def require_allowed(
-    wishes: LinkWishes, rules: SharingRules, target: LinkTarget, created: datetime
-) -> None:
-    """Refuses what the rules don't allow.
+def _check_allowed(breach: Breach | None) -> None:
+    """Refuses a link that breaks a rule.
 
     Raises:
-        LinkRefusedError: naming the first field at fault.
+        ApiError: naming the field.
     """
-    last = rules.last_end(created)
-    if last is not None and (wishes.expires is None or wishes.expires > last):
-        message = f"Links end after {rules.longest_days:g} days at the latest here."
-        raise LinkRefusedError("expireTime", message)
-    wanted = ShareLink(
-        id="",
-        target=target,
-        created=created,
-        expires=wishes.expires,
-        revoked=None,
-        opens=0,
-        note=wishes.note,
-        creator="",
-        access=wishes.access,
-        password_hash=wishes.password_hash,
-        is_redacted=wishes.is_redacted,
-    )
-    breach = rules.breach_by(wanted)
     if breach is not None:
-        raise LinkRefusedError(*_REFUSALS[breach])
+        raise invalid_field(*_BREACHES[breach])
+
+
+def _hashed(password: str | None) -> str:
+    return "" if password is None else hash_password(password)
+
+
+def _changed(
+    old: links.ShareLink, wanted: LinkChange, mask: Mask, password_hash: str | None, now: datetime
+) -> links.ShareLink:
+    is_ended_anew = any(mask.covers(field) for field in _LIFETIME)
+    return replace(
+        old,
+        note=wanted.note if mask.covers("note") else old.note,
+        expires=expiry(wanted, now, None) if is_ended_anew else old.expires,
+        access=_access(wanted) if mask.covers("access") else old.access,
+        password_hash=old.password_hash if password_hash is None else password_hash,
+        most_opens=wanted.most_opens if mask.covers("most_opens") else old.most_opens,
+    )
+
+
+def _access(wanted: LinkChange) -> LinkAccess:
+    if wanted.access is None:
+        raise invalid_field("access", "Send UNLISTED or ORG.")
+    return wanted.access
+
+
+def _check_view(wanted: NewLink) -> None:
+    """Refuses a view that tells what a redacted link hides.
+
+    Raises:
+        ApiError: naming the field.
+    """
+    for field in ("module", "op"):
+        if wanted.redacted and getattr(wanted.view, field):
+            message = "A redacted link shows no name of the profile, so its view can't hold one."
+            raise invalid_field(f"view.{field}", message)
+
+
+def _check_end(
+    rules: SharingRules, wanted: Lifetime, created: datetime, expires: datetime | None
+) -> None:
+    last = rules.last_end(created)
+    if last is None or (expires is not None and expires <= last):
+        return
+    field = "expireTime" if wanted.expire_time is not None else "never" if wanted.never else "ttl"
+    days = f"{(last - created) / timedelta(days=1):g}"
+    raise invalid_field(field, f"Links end here {days} days after they were made at the latest.")
