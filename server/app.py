@@ -84,6 +84,7 @@ from server.routes import (
     session_pages,
     session_prewarm,
     sessions,
+    sharing_rules,
     sign_in,
     tokens,
     uploads,
