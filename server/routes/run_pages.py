@@ -64,7 +64,7 @@ def show_run(
     return page_response(services, person, "run.html", view=view)
 
 
-@router.get(RUN_PATH + "/compare")
+@router.api_route(RUN_PATH + "/compare", methods=METHODS)
 def compare_sessions(
     services: ServicesDependency, person: _Reader, run: str, session: _Sessions = ()
 ) -> Response:

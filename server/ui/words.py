@@ -52,4 +52,4 @@ def duration(seconds: float) -> str:
 
 def number(value: int | float) -> str:
     """A count with thin spaces between thousands, as tables show it."""
-    return f"{value:,}".replace(",", " ")
+    return f"{value:,}".replace(",", "\u202f")
