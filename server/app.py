@@ -16,10 +16,6 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.link_seals import LinkSeals
 from loader.engine.base import engine_version
-from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
-from loader.redis_progress import RedisProgress
-from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.results import DirectoryResults, ResultStore
 from loader.storage.roots import open_storage
 from server import pages
 from server.audit.log import AuditLog
@@ -84,7 +80,9 @@ from server.routes import (
     session_pages,
     session_prewarm,
     sessions,
+    share_pages,
     sharing_rules,
+    sharing_rules_page,
     sign_in,
     tokens,
     uploads,
@@ -94,6 +92,7 @@ from server.routes import (
 from server.sealing_secret import sealing_secret
 from server.services import Services, Threads
 from server.settings import Settings
+from server.shared_results import open_shared
 from server.signed_in import open_sign_ins
 from server.turned_away import install_turned_away
 from server.ui.assets import load_assets
@@ -109,15 +108,6 @@ _CACHE_THREADS = 64
 _PASSWORD_THREADS = 4
 METRICS_PATH = "/metrics"
 QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
-
-
-def open_shared(settings: Settings) -> tuple[ResultStore, ProgressBoard]:
-    """Where the front end looks for finished answers, and for how far the others are."""
-    if settings.redis_url:
-        client, guard = connect(settings.redis_url), RedisGuard()
-        return RedisResults(client, guard), RedisProgress(client, guard)
-    results = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
-    return results, DirectoryProgress(settings.data_dir / PROGRESS_FOLDER)
 
 
 def connect_workers(settings: Settings, metrics: Metrics) -> Workers:
@@ -262,6 +252,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(session_comments.router)
     app.include_router(run_pages.router)
     app.include_router(run_page_changes.router)
+    app.include_router(share_pages.router)
+    app.include_router(sharing_rules_page.router)
     app.include_router(links_pages.router)
     app.include_router(audit_page.router)
     app.include_router(group_pages.router)

@@ -10,7 +10,7 @@ from server.error_table import BODY_TOO_LARGE
 from server.errors import ApiError
 from server.limited_body import MAX_BODY_BYTES, BodyTooLargeError, read_limited_body
 
-_MOST_FIELDS = 8
+_MOST_FIELDS = 16
 
 
 async def read_form(request: Request) -> dict[str, str]:

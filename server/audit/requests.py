@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 from fastapi import Request
 
 from auth.identity import Principal, Role
-from auth.links import RunTarget, ShareLink
+from auth.links import ShareLink
 from auth.policy import Action
 from server.audit.log import new_event
 from server.audit_notes import AuditNote, is_unchanged, noted, noted_actor
-from server.names import link_name, run_name, session_name
+from server.link_targets import target_name
+from server.names import link_name
 from server.registry.audit import AuditEvent
 from server.registry.records import Json
 from server.services import Services
@@ -120,17 +121,9 @@ def record_opening(
         verb="open",
         resource=link_name(link.id),
         address=network_address(request) if viewer else _network_of(network_address(request)),
-        details={"target": target_name(link)},
+        details={"target": target_name(link.target)},
     )
     services.audit.write(event, _hash([LINK_OPENED, link.id, event.actor, day]))
-
-
-def target_name(link: ShareLink) -> str:
-    """Resource name of the session or run that a link opens."""
-    target = link.target
-    if isinstance(target, RunTarget):
-        return run_name(target.run)
-    return session_name(target.run, target.session)
 
 
 def network_address(request: Request) -> str:

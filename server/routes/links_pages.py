@@ -13,6 +13,7 @@ from auth.policy import Action
 from server.aip import next_page_token, page_request
 from server.audit_notes import note_audited
 from server.forms import read_form
+from server.link_targets import target_name
 from server.local_paths import local_path
 from server.names import is_id, link_name
 from server.registry.errors import RegistryError, RegistryProblem
@@ -22,7 +23,6 @@ from server.registry.rules import get_sharing_rules
 from server.services import Services, ServicesDependency
 from server.share_pages.lines import line_of
 from server.share_pages.searching import STATES, WHOSE, read_query
-from server.share_pages.targets import target_text
 from server.signed_in import NothingThereError, Person
 from server.site_pages import page_response, page_router, person_who
 
@@ -90,4 +90,4 @@ def _revoke(request: Request, services: Services, link: str) -> None:
         if error.problem is not RegistryProblem.NOT_FOUND:
             raise
         raise NothingThereError from error
-    note_audited(request, link_name(link), target=target_text(found.link.target))
+    note_audited(request, link_name(link), target=target_name(found.link.target))
