@@ -11,48 +11,47 @@ from auth.identity import Principal, Role
 
 
 class Action(StrEnum):
-    """Everything that can be asked for."""
+    """Everything that can be asked for; what each means stands with its rule below."""
 
     RUNS_READ = "runs.read"
     RUNS_WRITE = "runs.write"
     RUNS_REGISTER = "runs.register"
-    """Make a run, or begin its next attempt, and tell how it ended."""
     SESSIONS_READ = "sessions.read"
     SESSIONS_WRITE = "sessions.write"
     SESSIONS_REGISTER = "sessions.register"
-    """Attach a session, and tell more of it."""
     LINKS_CREATE = "links.create"
-    """Make links, and change what they ask for."""
     LINKS_LIST = "links.list"
     LINKS_REVOKE = "links.revoke"
     FILES_READ = "files.read"
-    """Download the profiles as they lie in storage."""
     COMMENTS_READ = "comments.read"
     COMMENTS_WRITE = "comments.write"
-    """Comment, and change or delete one's own comments."""
     COMMENTS_MODERATE = "comments.moderate"
-    """Delete anybody's."""
     HOLDS_MANAGE = "holds.manage"
-    """Keep a session, run or group from being deleted by anybody, and let it go again."""
     GROUPS_READ = "groups.read"
     GROUPS_WRITE = "groups.write"
     RULES_READ = "rules.read"
-    """Learn what may be shared, and how."""
     RULES_MANAGE = "rules.manage"
     MEMBERS_MANAGE = "members.manage"
     AUDIT_READ = "audit.read"
     TOKENS_MANAGE = "tokens.manage"
     OPERATIONS_READ = "operations.read"
     CALLER_READ = "caller.read"
-    """Learn who one is here."""
 
 
 @dataclass(frozen=True)
-class _Rule:
-    """Least role of people for an action, the collections that it is about, and whether jobs may."""
+class Rule:
+    """Who may do what an action stands for.
+
+    Attributes:
+        role: least role of people.
+        collections: the kinds of resources that it is about.
+        meaning: a sentence for people; `docs/access.md` is made of these.
+        is_for_jobs: whether jobs may, too.
+    """
 
     role: Role
     collections: frozenset[str]
+    meaning: str
     is_for_jobs: bool = False
 
 
@@ -70,34 +69,74 @@ _CALLER = frozenset({"caller"})
 
 _RANK: Mapping[Role, int] = MappingProxyType({Role.VIEWER: 1, Role.EDITOR: 2, Role.ADMIN: 3})
 
-_RULES: Mapping[Action, _Rule] = MappingProxyType(
+_RULES: Mapping[Action, Rule] = MappingProxyType(
     {
-        Action.RUNS_READ: _Rule(Role.VIEWER, _RUNS),
-        Action.RUNS_WRITE: _Rule(Role.EDITOR, _RUNS),
-        Action.RUNS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
-        Action.SESSIONS_READ: _Rule(Role.VIEWER, _SESSIONS),
-        Action.SESSIONS_WRITE: _Rule(Role.EDITOR, _RUNS),
-        Action.SESSIONS_REGISTER: _Rule(Role.EDITOR, _RUNS, is_for_jobs=True),
-        Action.LINKS_CREATE: _Rule(Role.EDITOR, _LINKS),
+        Action.RUNS_READ: Rule(
+            Role.VIEWER, _RUNS, "See runs, their pages and what happened to them."
+        ),
+        Action.RUNS_WRITE: Rule(
+            Role.EDITOR,
+            _RUNS,
+            "Change and delete runs, bring them back, and take folders in as runs.",
+        ),
+        Action.RUNS_REGISTER: Rule(
+            Role.EDITOR,
+            _RUNS,
+            "Make a run, or begin its next attempt, and tell how it ended.",
+            is_for_jobs=True,
+        ),
+        Action.SESSIONS_READ: Rule(
+            Role.VIEWER, _SESSIONS, "Open sessions in XProf, see their pages, and compare them."
+        ),
+        Action.SESSIONS_WRITE: Rule(
+            Role.EDITOR, _RUNS, "Change, merge and delete sessions, bring them back, and pin them."
+        ),
+        Action.SESSIONS_REGISTER: Rule(
+            Role.EDITOR, _RUNS, "Attach or upload a session, and tell more of it.", is_for_jobs=True
+        ),
+        Action.LINKS_CREATE: Rule(Role.EDITOR, _LINKS, "Make links, and change what they ask for."),
         # A list holds no token, so it opens nothing; but who shares what is not every viewer's business.
-        Action.LINKS_LIST: _Rule(Role.EDITOR, _LINKS),
-        Action.LINKS_REVOKE: _Rule(Role.EDITOR, _LINKS),
-        Action.FILES_READ: _Rule(Role.EDITOR, _RUNS),
-        Action.COMMENTS_READ: _Rule(Role.VIEWER, _RUNS),
-        Action.COMMENTS_WRITE: _Rule(Role.VIEWER, _RUNS),
-        Action.COMMENTS_MODERATE: _Rule(Role.ADMIN, _RUNS),
-        Action.HOLDS_MANAGE: _Rule(Role.ADMIN, _HELD),
-        Action.GROUPS_READ: _Rule(Role.VIEWER, _GROUPS),
-        Action.GROUPS_WRITE: _Rule(Role.EDITOR, _GROUPS),
-        Action.RULES_READ: _Rule(Role.VIEWER, _RULES_OF_SHARING),
-        Action.RULES_MANAGE: _Rule(Role.ADMIN, _RULES_OF_SHARING),
-        Action.MEMBERS_MANAGE: _Rule(Role.ADMIN, _MEMBERS),
-        Action.AUDIT_READ: _Rule(Role.ADMIN, _AUDIT),
-        Action.TOKENS_MANAGE: _Rule(Role.ADMIN, _TOKENS),
-        Action.OPERATIONS_READ: _Rule(Role.VIEWER, _OPERATIONS),
-        Action.CALLER_READ: _Rule(Role.VIEWER, _CALLER, is_for_jobs=True),
+        Action.LINKS_LIST: Rule(Role.EDITOR, _LINKS, "See who shares what."),
+        Action.LINKS_REVOKE: Rule(Role.EDITOR, _LINKS, "End links."),
+        Action.FILES_READ: Rule(
+            Role.EDITOR, _RUNS, "Download the profiles as they lie in storage."
+        ),
+        Action.COMMENTS_READ: Rule(Role.VIEWER, _RUNS, "Read comments."),
+        Action.COMMENTS_WRITE: Rule(
+            Role.VIEWER, _RUNS, "Comment, and change or delete one's own comments."
+        ),
+        Action.COMMENTS_MODERATE: Rule(Role.ADMIN, _RUNS, "Delete anybody's comments."),
+        Action.HOLDS_MANAGE: Rule(
+            Role.ADMIN,
+            _HELD,
+            "Keep a session, run or group from being deleted by anybody, and let it go again.",
+        ),
+        Action.GROUPS_READ: Rule(Role.VIEWER, _GROUPS, "See groups of runs, and what they store."),
+        Action.GROUPS_WRITE: Rule(
+            Role.EDITOR, _GROUPS, "Say how long a group's sessions are kept."
+        ),
+        Action.RULES_READ: Rule(
+            Role.VIEWER, _RULES_OF_SHARING, "Learn what may be shared, and how."
+        ),
+        Action.RULES_MANAGE: Rule(
+            Role.ADMIN, _RULES_OF_SHARING, "Say what may be shared, and how."
+        ),
+        Action.MEMBERS_MANAGE: Rule(
+            Role.ADMIN, _MEMBERS, "Say who has which role, and sign people out."
+        ),
+        Action.AUDIT_READ: Rule(Role.ADMIN, _AUDIT, "Read and export the audit log."),
+        Action.TOKENS_MANAGE: Rule(Role.ADMIN, _TOKENS, "Make, list and revoke API tokens."),
+        Action.OPERATIONS_READ: Rule(
+            Role.VIEWER, _OPERATIONS, "See what became of changes through the managed API."
+        ),
+        Action.CALLER_READ: Rule(Role.VIEWER, _CALLER, "Learn who one is here.", is_for_jobs=True),
     }
 )
+
+
+def rule_of(action: Action) -> Rule:
+    """Who may do what an action stands for."""
+    return _RULES[action]
 
 
 def collections_of(action: Action) -> frozenset[str]:
