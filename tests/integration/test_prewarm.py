@@ -82,10 +82,17 @@ def first_page(host: str) -> list[str]:
     ]
 
 
+def first_conversions(pair: Pair) -> dict[tuple[str, str], int]:
+    """What was made for a first opening, without what the hub reads figures from after that."""
+    figures = {"pod_viewer", "framework_op_stats", "memory_profile"}
+    made = conversions(pair.worker).items()
+    return {(tool, source): count for (tool, source), count in made if tool not in figures}
+
+
 def test_the_first_click_is_a_hit(pair: Pair, small_session: Path) -> None:
     session = attach(pair, small_session, "hit")
     until(lambda: state_of(session) == "done")
-    made = conversions(pair.worker)
+    made = first_conversions(pair)
     before = lookups(pair.front)
     host = min(path.name for path in small_session.iterdir()).removesuffix(".xplane.pb")
     link = link_to(session)
@@ -95,7 +102,7 @@ def test_the_first_click_is_a_hit(pair: Pair, small_session: Path) -> None:
     after = lookups(pair.front)
     assert after["hit"] == before.get("hit", 0) + len(asked)
     assert after.get("miss", 0) == before.get("miss", 0)
-    assert conversions(pair.worker) == made
+    assert first_conversions(pair) == made
     metrics = get(f"{pair.front.url}/metrics").body.decode()
     assert 'xprof_hub_prewarms_total{outcome="done"}' in metrics
 
@@ -131,7 +138,7 @@ def test_it_can_be_cancelled_on_another_front_end(
     hubs: HubFactory, pair: Pair, small_session: Path
 ) -> None:
     other = hubs.start(pair.env, only="front")
-    made = conversions(pair.worker)
+    made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "cancelled")
         until(lambda: state_of(session) == "running")
@@ -151,11 +158,11 @@ def check_that_the_next_one_is_all(
     """Prewarms another session and checks that nothing else was converted since: its three answers."""
     after = attach(pair, session, quote(run))
     until(lambda: state_of(after) == "done")
-    assert sum(conversions(pair.worker).values()) == sum(made.values()) + 3
+    assert sum(first_conversions(pair).values()) == sum(made.values()) + 3
 
 
 def test_deleting_the_session_ends_it(pair: Pair, small_session: Path) -> None:
-    made = conversions(pair.worker)
+    made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "deleted")
         until(lambda: state_of(session) == "running")
