@@ -13,8 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from auth.policy import Action
 from server.audit_notes import note_audited
 from server.forms import read_form
+from server.names import to_camel
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.rules import StoredRules, change_sharing_rules, get_sharing_rules
+from server.routes.sharing_rules import NAME
 from server.services import Services, ServicesDependency
 from server.share_pages.rules_form import RulesForm, form_of, read_rules_form, rules_of
 from server.signed_in import Person
@@ -64,7 +66,8 @@ def _change(request: Request, services: Services, person: Person, form: RulesFor
         stored = get_sharing_rules(services.database)
         shown = replace(form_of(stored.rules, stored.etag), problems={"other": _CHANGED_MEANWHILE})
         return _page(services, person, stored, shown)
-    note_audited(request, "sharingRules", verb="update", **asdict(changed.rules))
+    rules = {to_camel(name): value for name, value in asdict(changed.rules).items()}
+    note_audited(request, NAME, verb="update", changed=rules)
     place = f"{services.settings.path_prefix}{SHARING_PATH}?saved=1"
     return RedirectResponse(place, 303, {"Cache-Control": "no-store"})
 

@@ -14,6 +14,8 @@ RUN = "machineLearningRuns/r"
 SESSIONS = f"{RUN}/profilerSessions"
 SESSION = f"{SESSIONS}/s"
 MADE = "what the answer names"
+_LETTERS = (("shareLinks", "x"), ("apiTokens", "x"), ("members", "x"), ("comments", "c"))
+"""Ids in the table of `tests.contract.test_api_access`, by the collections that they are of."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Change:
     def route(self) -> tuple[str, str]:
         """As `tests.contract.test_api_access.CALLS` names it."""
         path = self.path.replace("Sessions/u", "Sessions/s")
-        for collection, letter in (("shareLinks", "x"), ("apiTokens", "x"), ("comments", "c")):
+        for collection, letter in _LETTERS:
             path = path.replace(f"{{{collection}}}", letter)
         return self.method, path
 
@@ -62,6 +64,7 @@ def changes(folders: Sequence[str]) -> tuple[Change, ...]:
         *_of_comments(),
         *_of_links(),
         *_of_tokens(),
+        *_of_members(),
         *_of_groups(),
         *_at_last(),
     )
@@ -152,7 +155,12 @@ def _of_links() -> tuple[Change, ...]:
     return (
         Change("POST", f"/{RUN}/shareLinks", *make),
         Change("POST", f"/{SESSION}/shareLinks", *make, kept="shareLinks"),
+        Change("PATCH", f"/{link}", "links.create", "update", link, body={"note": "n"}),
         Change("DELETE", f"/{link}", "links.revoke", "revoke", link),
+        Change(
+            *("PATCH", "/sharingRules", "rules.manage", "update", "sharingRules"),
+            body={"longestDays": 14},
+        ),
     )
 
 
@@ -165,6 +173,19 @@ def _of_tokens() -> tuple[Change, ...]:
             kept="apiTokens",
         ),
         Change("DELETE", f"/{token}", "tokens.manage", "revoke", token),
+    )
+
+
+def _of_members() -> tuple[Change, ...]:
+    member = "members/{members}"
+    return (
+        Change(
+            *("POST", "/members", "members.manage", "create", MADE),
+            body={"member": "user:ann@example.org", "role": "viewer"},
+            kept="members",
+        ),
+        Change("PATCH", f"/{member}", "members.manage", "update", member, body={"role": "editor"}),
+        Change("DELETE", f"/{member}", "members.manage", "delete", member),
     )
 
 

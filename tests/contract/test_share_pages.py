@@ -271,4 +271,4 @@ def test_an_admin_sets_the_rules_on_their_page(one_api: Api) -> None:
         database.close()
     (event,) = events_of(one_api, 'resource = "sharingRules"')
     assert (event["action"], event["verb"]) == ("rules.manage", "update")
-    assert event["details"]["longest_days"] == 14  # type: ignore[index]
+    assert event["details"]["changed"]["longestDays"] == 14  # type: ignore[index]
