@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
@@ -16,6 +16,8 @@ from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.models import AttemptRow, RunRow
 from server.registry.records import Attempt, Json, RunState
 
+MOST_KEPT = 1000
+"""Newest attempts of a run that are kept: a job that never starts may begin thousands."""
 MOST_CLOSED = 500
 """Runs that are given up in one transaction, which holds them all."""
 
@@ -63,6 +65,11 @@ def add_attempt_after(
         details=dict(details),
     )
     session.add(row)
+    too_old = row.number - MOST_KEPT
+    if too_old > 0:
+        session.execute(
+            delete(AttemptRow).where(AttemptRow.run_key == run.key, AttemptRow.number <= too_old)
+        )
     _set_state(run, RunState.ACTIVE, now)
     return row
 

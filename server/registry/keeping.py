@@ -16,6 +16,7 @@ from server.registry.database import Database
 from server.registry.models import RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS
 from server.registry.people_models import RunGroupRow, SummaryRow
+from server.registry.records import SessionKind
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,17 @@ def storage_of_runs(database: Database, run_uids: Sequence[str]) -> Mapping[str,
     )
     with database.reading() as session:
         return {uid: int(total) for uid, total in session.execute(query)}
+
+
+def uploaded_bytes(database: Database) -> int:
+    """Bytes of all uploaded profiles, those of sessions that may come back too, as far as is known."""
+    query = (
+        select(func.sum(SummaryRow.total_bytes))
+        .join(SessionRow, SessionRow.key == SummaryRow.session_key)
+        .where(SessionRow.kind == SessionKind.UPLOADED.value)
+    )
+    with database.reading() as session:
+        return int(session.scalar(query) or 0)
 
 
 def _facts() -> Select[

@@ -183,7 +183,7 @@ class OperationRow(Base):
     id: Mapped[str] = mapped_column(ByteText, unique=True)
     parent: Mapped[str] = mapped_column(ByteText)
     verb: Mapped[str] = mapped_column(ByteText)
-    target: Mapped[str] = mapped_column(ByteText)
+    target: Mapped[str] = mapped_column(ByteText, index=True)
     error: Mapped[dict[str, Json] | None] = mapped_column(JSON(none_as_null=True))
     created: Mapped[datetime] = mapped_column(UtcTime)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy import Select, delete, select
+from sqlalchemy.orm import Session
 
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
@@ -14,6 +15,9 @@ from server.registry.forgetting import forget_old
 from server.registry.models import OperationRow
 from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.records import Json, Operation
+
+MOST_OF_A_TARGET = 1000
+"""Newest operations on one run or session that are kept."""
 
 
 def add_operation(
@@ -39,7 +43,22 @@ def add_operation(
         if forget_before is not None:
             forget_old(session, OperationRow, forget_before)
         session.add(row)
+        session.flush()
+        _forget_many(session, target)
     return _record(row)
+
+
+def _forget_many(session: Session, target: str) -> None:
+    """Keeps the newest operations of a target only; a job that changes it all day makes many."""
+    of_target = select(OperationRow.key).where(OperationRow.target == target)
+    first = of_target.order_by(OperationRow.key.desc()).offset(MOST_OF_A_TARGET).limit(1)
+    newest_to_go = session.scalar(first)
+    if newest_to_go is not None:
+        session.execute(
+            delete(OperationRow).where(
+                OperationRow.target == target, OperationRow.key <= newest_to_go
+            )
+        )
 
 
 def get_operation(database: Database, parent: str | None, operation_id: str) -> Operation:

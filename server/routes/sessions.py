@@ -13,7 +13,7 @@ import anyio.from_thread
 from fastapi import Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from auth.identity import Principal
+from auth.identity import Principal, Role
 from auth.policy import Action
 from loader.catalog import SessionFiles, find_sessions, host_of, list_session
 from loader.errors import ErrorCode, LoaderError
@@ -22,7 +22,7 @@ from server.access import api_router, require
 from server.aip import SORTABLE, expected_etag, next_page_token, page_request
 from server.audit_notes import note_audited
 from server.discovery.finding import can_be_told
-from server.error_table import INVALID
+from server.error_table import FORBIDDEN, INVALID
 from server.errors import ApiError, invalid_field
 from server.filters import SESSION_FIELDS as SESSION_FILTER
 from server.filters import read_filter
@@ -33,7 +33,7 @@ from server.names import check_id, session_name
 from server.public_address import PageBase
 from server.registry import deleting, runs, sessions
 from server.registry.attempts import choose_attempt
-from server.registry.records import ProfilerSession, SessionState
+from server.registry.records import ProfilerSession, Run, SessionState
 from server.registry.requests import RepeatableRequest
 from server.registry.session_changes import SessionChanges, change_session
 from server.repeated import RepeatableParameters, make_once, repeatable
@@ -90,7 +90,7 @@ def attach_session(
     if not body.storage_folder_uri:
         raise invalid_field("storageFolderUri", "Say where the profile is.")
     require_order(body.start_time, body.end_time)
-    runs.get_run(services.database, run)
+    _require_place_of_job(principal, runs.get_run(services.database, run), body.storage_folder_uri)
     wanted = parameters.profiler_session_id
     place = session_name(run, "")
     repeat = repeatable(principal, parameters.request_id, place, body, wanted)
@@ -249,6 +249,27 @@ def undelete_session(
         database, run, session, now=now, pin_if=lambda keeping: is_due(keeping, now)
     )
     return with_keeping(database, [session_resource(record, base)])[0]
+
+
+def _require_place_of_job(principal: Principal, run: Run, location: str) -> None:
+    """Refuses a job that attaches what does not lie where its run says that it writes.
+
+    One token serves all jobs of a team: without this it would open every folder in the storage roots to
+    whoever finds it. A run that says nothing of where it writes is not bound.
+
+    Raises:
+        ApiError: 403.
+    """
+    root = run.storage_root.rstrip("/")
+    if principal.role is not Role.INGEST or not root:
+        return
+    # Steps upwards are refused by the storage itself.
+    if not f"{location.rstrip('/')}/".startswith(f"{root}/"):
+        raise ApiError(
+            FORBIDDEN,
+            "A job may attach what lies below its run's storageRoot only. Somebody with the role editor may "
+            "attach other folders.",
+        )
 
 
 def _attach(

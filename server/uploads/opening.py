@@ -14,6 +14,7 @@ from server.prewarm import Prewarmer
 from server.registry.database import Database
 from server.settings import Settings
 from server.uploads.placing import Placer
+from server.uploads.room import UploadRoom
 from server.uploads.service import Uploads
 from server.uploads.store import UploadStore
 
@@ -41,4 +42,6 @@ def open_uploads(
     writer = open_writer(settings.upload_root)
     store = UploadStore(writer.root, storage, writer)
     placer = Placer(database, store, prewarmer)
-    return Uploads(store, placer, prewarmer, in_thread, settings.upload_bytes)
+    quota, free = settings.upload_quota_bytes, settings.upload_free_bytes
+    room = UploadRoom(database, writer.root, quota, free)
+    return Uploads(store, placer, prewarmer, in_thread, room, settings.upload_bytes)

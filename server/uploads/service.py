@@ -25,6 +25,7 @@ from server.uploads.receiving import (
     receive,
     too_large,
 )
+from server.uploads.room import UploadRoom
 from server.uploads.sessions import Completed
 from server.uploads.store import MOST_PARTS, Progress, UploadStore, upload_key
 
@@ -40,6 +41,7 @@ class Uploads:
         placer: puts them in their places.
         prewarmer: converts sessions that have become complete.
         in_thread: runs what blocks.
+        room: says whether there is room for more.
         most_bytes: size of the largest file.
         pace: how slow clients may be.
     """
@@ -50,6 +52,7 @@ class Uploads:
         placer: Placer,
         prewarmer: Prewarmer,
         in_thread: InThread,
+        room: UploadRoom,
         most_bytes: int,
         pace: Pace | None = None,
     ) -> None:
@@ -57,6 +60,7 @@ class Uploads:
         self._placer = placer
         self._prewarmer = prewarmer
         self._in_thread = in_thread
+        self._room = room
         self._most_bytes = most_bytes
         self._pace = pace or Pace()
         self._running = 0
@@ -82,11 +86,12 @@ class Uploads:
             RegistryError: there is no such run.
             LoaderError: the files can't be read or written.
         """
-        self._require_room(asked)
+        size = self._announced(asked)
         known = await self._in_thread(lambda: self._placer.look(target))
         settled = await self._in_thread(lambda: self._placer.settle(target, known, asked))
         if settled is not None:
             return settled
+        await self._in_thread(lambda: self._room.require(size))
         if asked.span is None or asked.digest is None:
             received = await self._receive_whole(asked, body)
             whole = await self._in_thread(
@@ -124,13 +129,14 @@ class Uploads:
         if completed is not None:
             self._prewarmer.start(completed.session, completed.files)
 
-    def _require_room(self, asked: Asked) -> None:
-        """Refuses what is too large before a byte of it is read."""
+    def _announced(self, asked: Asked) -> int:
+        """Bytes that a file will have at least; what is too large is refused before a byte of it is read."""
         ends = [asked.length or 0]
         if asked.span is not None:
             ends += [asked.span.total or 0, (asked.span.last or 0) + 1]
         if max(ends) > self._most_bytes:
             raise too_large(self._most_bytes)
+        return max(ends)
 
     async def _receive_whole(self, asked: Asked, body: AsyncIterator[bytes]) -> Received:
         header = "Content-Digest" if asked.part_digest else "Repr-Digest"

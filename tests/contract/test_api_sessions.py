@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from auth.identity import Role
 from tests.contract.api_calls import (
     PROFILE,
     attach,
+    authorize,
     create_run,
     error_of,
     fields_of,
     new_session,
     run_path,
     session_path,
+    token_for,
     write_profile,
 )
 from tests.services.api import Api
@@ -177,3 +180,23 @@ def test_taking_a_session_off_leaves_the_files(api: Api) -> None:
     assert api.http.delete(path).json() == {}
     assert error_of(api.http.get(path)) == (404, "NOT_FOUND")
     assert [file.name for file in location.iterdir()] == ["vm.xplane.pb"]
+
+
+def test_a_job_attaches_only_what_lies_where_its_run_writes(guarded_api: Api) -> None:
+    """adr/027, adr/036: one token serves all jobs of a team."""
+    authorize(guarded_api)
+    inside = write_profile(guarded_api, "one", log_directory="mine/r")
+    outside = write_profile(guarded_api, "two", log_directory="mine of others/r")
+    create_run(guarded_api, "r", storageRoot=str(inside.parents[3]))
+    create_run(guarded_api, "free")
+    _, job = token_for(guarded_api, Role.INGEST)
+    as_admin = guarded_api.http.headers["Authorization"]
+    guarded_api.http.headers["Authorization"] = f"Bearer {job}"
+    assert attach(guarded_api, "r", inside).status_code == 200
+    upwards = f"{inside.parents[3]}/../mine of others/r/plugins/profile/two"
+    for place in (outside, upwards):
+        assert error_of(attach(guarded_api, "r", place)) == (403, "PERMISSION_DENIED"), place
+    # A run that says nothing of where it writes is not bound, and people are not.
+    assert attach(guarded_api, "free", outside).status_code == 200
+    guarded_api.http.headers["Authorization"] = as_admin
+    assert attach(guarded_api, "r", outside).status_code == 200

@@ -86,6 +86,15 @@ def test_a_hub_without_a_place_for_uploads_says_so(tmp_path: Path) -> None:
         assert "XPROF_HUB_UPLOAD_ROOT" in answer.text
 
 
+def test_a_hub_without_room_says_so_before_anything_is_sent(tmp_path: Path) -> None:
+    with serve_api(api_settings(tmp_path, upload_free_bytes=1 << 60)) as api:
+        create_run(api, "r")
+        for answer in (put(api, "a", PROFILE), put_part(api, "a", CONTENT, 0, PART)):
+            assert error_of(answer) == (507, "RESOURCE_EXHAUSTED")
+            assert "XPROF_HUB_UPLOAD_FREE_BYTES" in answer.text
+        assert parts_of(api) == []
+
+
 def test_a_job_may_upload_and_not_remove(guarded_api: Api) -> None:
     _, editor = token_for(guarded_api, Role.EDITOR)
     _, job = token_for(guarded_api, Role.INGEST)

@@ -32,6 +32,7 @@ def upgrade() -> None:
         op.add_column(table, sa.Column("deleted_id", _text, server_default="", nullable=False))
         op.add_column(table, sa.Column("deleter", _text, server_default="", nullable=False))
         op.create_index(f"ix_{table}_deleted", table, ["deleted"])
+    op.create_index("ix_operations_target", "operations", ["target"])
     op.add_column("runs", sa.Column("note", _text, server_default="", nullable=False))
     op.add_column("sessions", sa.Column("expires", _moment, nullable=True))
     op.add_column(
@@ -216,6 +217,7 @@ def downgrade() -> None:
     op.drop_column("sessions", "is_pinned")
     op.drop_column("sessions", "expires")
     op.drop_column("runs", "note")
+    op.drop_index("ix_operations_target", "operations")
     for table in _DELETED:
         op.drop_index(f"ix_{table}_deleted", table)
         for column in ("deleter", "deleted_id", "deleted", "is_held"):
