@@ -34,14 +34,18 @@ class Runs:
         """
         return self._transport.get(run_path(run), Run)
 
-    def list(self, condition: str = "", order_by: str = "") -> Iterator[Run]:
+    def list(
+        self, condition: str = "", order_by: str = "", *, show_deleted: bool = False
+    ) -> Iterator[Run]:
         """All runs, newest first, page by page.
 
         Args:
             condition: a `filter` of the API (AIP-160).
             order_by: a field, and ` desc` for descending.
+            show_deleted: whether those are listed too that were deleted and can come back.
         """
-        parameters = {"filter": condition, "orderBy": order_by}
+        shown = "true" if show_deleted else ""
+        parameters = {"filter": condition, "orderBy": order_by, "showDeleted": shown}
         for page in self._transport.pages(RUNS, RunList, parameters):
             yield from page.machine_learning_runs
 
@@ -68,3 +72,12 @@ class Runs:
     def delete(self, run: str) -> None:
         """Deletes a run with its sessions and links; profiles in storage stay."""
         self._transport.send(Call("DELETE", run_path(run)), EmptyAnswer)
+
+    def undelete(self, run: str) -> Run:
+        """Brings back the run of this id that was deleted last, with its sessions; links stay ended.
+
+        Raises:
+            ConflictError: another run has its id by now.
+            NotFoundError: there is none that could come back.
+        """
+        return self._transport.send(Call("POST", f"{run_path(run)}:undelete"), Run)

@@ -47,9 +47,12 @@ class Sessions:
         """One session with its hosts."""
         return self._transport.get(session_path(run, session), Session)
 
-    def list(self, run: str, condition: str = "", order_by: str = "") -> Iterator[Session]:
-        """All sessions of a run, newest first, page by page."""
-        parameters = {"filter": condition, "orderBy": order_by}
+    def list(
+        self, run: str, condition: str = "", order_by: str = "", *, show_deleted: bool = False
+    ) -> Iterator[Session]:
+        """All sessions of a run, newest first, page by page; see `Runs.list`."""
+        shown = "true" if show_deleted else ""
+        parameters = {"filter": condition, "orderBy": order_by, "showDeleted": shown}
         for page in self._transport.pages(sessions_path(run), SessionList, parameters):
             yield from page.profiler_sessions
 
@@ -65,6 +68,11 @@ class Sessions:
     def delete(self, run: str, session: str) -> None:
         """Takes a session off its run and ends its links."""
         self._transport.send(Call("DELETE", session_path(run, session)), EmptyAnswer)
+
+    def undelete(self, run: str, session: str) -> Session:
+        """Brings back the session of this id that was deleted last; see `Runs.undelete`."""
+        path = f"{session_path(run, session)}:undelete"
+        return self._transport.send(Call("POST", path), Session)
 
     def health(
         self,

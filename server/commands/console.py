@@ -29,6 +29,7 @@ from server.commands.tables import (
 
 __all__ = [
     "ConditionOption",
+    "DeletedOption",
     "JsonLinesOption",
     "JsonOption",
     "LimitOption",
@@ -92,6 +93,9 @@ OrderOption: TypeAlias = Annotated[
 ]
 ConditionOption: TypeAlias = Annotated[
     str, typer.Option("--filter", metavar="FILTER", help="Which ones; docs/api.md says how.")
+]
+DeletedOption: TypeAlias = Annotated[
+    bool, typer.Option("--deleted", help="Also those that were deleted and can come back.")
 ]
 RunArgument: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")]
 SessionArgument: TypeAlias = Annotated[

@@ -16,6 +16,7 @@ from server.commands.changes import (
 )
 from server.commands.console import (
     ConditionOption,
+    DeletedOption,
     JsonLinesOption,
     JsonOption,
     LimitOption,
@@ -85,6 +86,7 @@ def list_(
     condition: ConditionOption = "",
     order_by: OrderOption = "",
     limit: LimitOption = None,
+    deleted: DeletedOption = False,
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
@@ -93,14 +95,14 @@ def list_(
     """List runs, newest first."""
     with connected(url, token) as client:
         print_list(
-            islice(client.runs.list(condition, order_by), limit),
+            islice(client.runs.list(condition, order_by, show_deleted=deleted), limit),
             as_json,
             ("RUN", "NAME", "SET", "STATE", "SESSIONS", "CREATOR", "CREATED"),
             lambda run: (
                 last_part(run.name),
                 run.display_name,
                 run.run_set,
-                state_text(run.state),
+                state_text("DELETED" if run.delete_time else run.state),
                 "" if run.session_count is None else str(run.session_count),
                 run.creator,
                 moment(run.create_time),
@@ -195,6 +197,23 @@ def delete(
         typer.echo("{}")
     else:
         say(f"Deleted run {run} with its {sessions} and their links. Profiles in storage stay.")
+        say(f"For some days it can come back: xprof-hub runs undelete {run}")
+
+
+@app.command(epilog=examples("xprof-hub runs undelete llama-8b"))
+def undelete(
+    run: RunArgument,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring back a run that was deleted, with its sessions; its links stay ended."""
+    with connected(url, token) as client:
+        found = client.runs.undelete(run)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"Run {run} is back with {found.session_count or 0} sessions. Its links stay ended.")
 
 
 def _print_run(run: Run) -> None:
@@ -208,6 +227,7 @@ def _print_run(run: Run) -> None:
             ("State", (run.state or "").lower()),
             ("Sessions", "" if run.session_count is None else str(run.session_count)),
             ("Writes to", run.storage_root),
+            ("Legal hold", "yes" if run.held else ""),
             ("Creator", run.creator),
             ("Created", moment(run.create_time)),
             ("Changed", moment(run.update_time)),

@@ -16,6 +16,7 @@ from server.commands import session_merges, session_work
 from server.commands.changes import EtagOption, SetOption, UnsetOption, read_changes
 from server.commands.console import (
     ConditionOption,
+    DeletedOption,
     JsonLinesOption,
     JsonOption,
     LimitOption,
@@ -108,6 +109,7 @@ def list_(
     condition: ConditionOption = "",
     order_by: OrderOption = "",
     limit: LimitOption = None,
+    deleted: DeletedOption = False,
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
@@ -116,14 +118,14 @@ def list_(
     """List a run's sessions, newest first."""
     with connected(url, token) as client:
         print_list(
-            islice(client.sessions.list(run, condition, order_by), limit),
+            islice(client.sessions.list(run, condition, order_by, show_deleted=deleted), limit),
             as_json,
             ("RUN/SESSION", "NAME", "KIND", "STATE", "ATTACHED", "LOCATION"),
             lambda session: (
                 f"{run}/{last_part(session.name)}",
                 session.display_name,
                 (session.kind or "").lower(),
-                state_text(session.state),
+                state_text("DELETED" if session.delete_time else session.state),
                 moment(session.create_time),
                 session.storage_folder_uri,
             ),
@@ -157,6 +159,8 @@ def show(
     epilog=examples(
         "xprof-hub sessions update llama-8b/2026_01_31 --name 'step 1000' --hosts 4",
         "xprof-hub sessions update llama-8b/2026_01_31 --set state=COMPLETE",
+        "xprof-hub sessions update llama-8b/2026_01_31 --set pinned=true",
+        "xprof-hub sessions update llama-8b/2026_01_31 --set ttl=30d",
     )
 )
 def update(
@@ -201,6 +205,25 @@ def delete(
         typer.echo("{}")
     else:
         say(f"Took {session} off its run and ended its links. The profile in storage stays.")
+        say(f"For some days it can come back: xprof-hub sessions undelete {session}")
+
+
+@app.command(epilog=examples("xprof-hub sessions undelete llama-8b/2026_01_31"))
+def undelete(
+    session: SessionArgument,
+    url: UrlOption = "",
+    token: TokenOption = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring back a session that was deleted; its links stay ended."""
+    run, session_id = split_session(session)
+    with connected(url, token) as client:
+        found = client.sessions.undelete(run, session_id)
+    if as_json:
+        print_json(found)
+    else:
+        pinned = " It is pinned, because its time is over." if found.pinned else ""
+        say(f"Session {session} is back. Its links stay ended.{pinned}")
 
 
 def _print_session(name: str, found: Session) -> None:
@@ -217,6 +240,8 @@ def _print_session(name: str, found: Session) -> None:
             ("Captured", moment(found.start_time)),
             ("Attached", moment(found.create_time)),
             ("Creator", found.creator),
+            ("Deleted on", moment(found.due_time)),
+            ("Kept", ", ".join(found.kept_because or ()).lower().replace("_", " ")),
             ("Prewarm", found.prewarm or ""),
             ("Hosts", _host_count(found)),
             ("Problem", found.problem or ""),

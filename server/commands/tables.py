@@ -35,6 +35,7 @@ _STATE_STYLES = {
     "lost": "yellow",
     "expired": "dim",
     "revoked": "dim",
+    "deleted": "dim",
 }
 
 
