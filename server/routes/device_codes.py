@@ -22,12 +22,15 @@ from auth.device_codes import (
     new_user_code,
 )
 from auth.identity import ParentEndedError, create_token
+from auth.policy import Action
 from auth.tokens import hash_token
 from server.access import Handler, LimitedRequest
+from server.audit.requests import record
 from server.error_table import PRECONDITION, TOO_MANY, UNAVAILABLE
 from server.errors import ApiError
 from server.limits.middleware import too_many_words
 from server.limits.service import DEVICE_CODES, by_address
+from server.names import token_name
 from server.public_address import PageBase
 from server.registry.device_codes import (
     TooManyWaitingError,
@@ -90,17 +93,17 @@ def begin(
 
 
 @router.post("/deviceCodes:exchange")
-def exchange(services: ServicesDependency, body: DeviceExchange) -> CreatedToken:
+def exchange(request: Request, services: ServicesDependency, body: DeviceExchange) -> CreatedToken:
     """Answers an API token, once, if the program's person has allowed it."""
     now = datetime.now(UTC)
-    request = take_device_request(services.database, hash_token(body.device_code), now)
-    if request is None:
+    asked = take_device_request(services.database, hash_token(body.device_code), now)
+    if asked is None:
         raise _refusal("expired_token", "This code is over, or was used. Begin anew.")
-    if request.state is DeviceState.WAITING:
+    if asked.state is DeviceState.WAITING:
         raise _refusal("authorization_pending", "Nobody has allowed this yet.")
-    if request.state is DeviceState.REFUSED:
+    if asked.state is DeviceState.REFUSED:
         raise _refusal("access_denied", "It was refused.")
-    return _token_for(services, request, now)
+    return _token_for(request, services, asked, now)
 
 
 def _limit(request: Request, services: Services) -> None:
@@ -116,16 +119,18 @@ def _limit(request: Request, services: Services) -> None:
         raise ApiError(TOO_MANY, words, headers={"Retry-After": str(seconds)})
 
 
-def _token_for(services: Services, request: DeviceRequest, now: datetime) -> CreatedToken:
+def _token_for(
+    request: Request, services: Services, asked: DeviceRequest, now: datetime
+) -> CreatedToken:
     """A token that may no more, and works no longer, than the one that its person allowed it with."""
     store = SqlTokenStore(services.database)
-    behind = store.find_token_by_id(request.token_id)
+    behind = store.find_token_by_id(asked.token_id)
     if behind is None or not behind.works_at(now):
         raise _ended()
     try:
         token, secret = create_token(
             store,
-            name=f"{behind.name} at {request.client}",
+            name=f"{behind.name} at {asked.client}",
             role=behind.role,
             creator=behind.name,
             now=now,
@@ -134,6 +139,10 @@ def _token_for(services: Services, request: DeviceRequest, now: datetime) -> Cre
         )
     except ParentEndedError as problem:  # in this moment
         raise _ended() from problem
+    # As if the token had been asked for with the one behind it.
+    action, name = Action.TOKENS_MANAGE.value, token_name(token.id)
+    told = {"displayName": token.name, "role": token.role.value}
+    record(request, services, behind.principal, action, "create", name, **told)
     return created_resource(token, secret, now)
 
 
