@@ -11,6 +11,9 @@ import httpx2
 import pytest
 
 from auth.identity import Role
+from server.figures.values import HostFigures, SessionFigures
+from server.registry.database import Database
+from server.registry.summaries import FigureState, HostSize, SessionSummary, keep_summary
 from tests.contract.api_calls import (
     attach,
     authorize,
@@ -232,3 +235,39 @@ def test_share_links_show_no_comments(hub: Api) -> None:
         assert f"{PAGE}" not in page.text
         for path in ("/comments", "/comment", "/hosts", "/files/vm"):
             assert stranger.get(f"/s/{link}{path}").status_code == 404
+
+
+def test_figures_and_stragglers_are_shown_once_they_are_known(
+    hub: Api, editor: httpx2.Client
+) -> None:
+    waiting = editor.get(PAGE).text
+    assert f'hx-get="{PAGE}/figures?looks=' in waiting
+    hosts = (HostFigures("fast", 100.0, 101.0), HostFigures(ATTACK, 150.0, 160.0))
+    figures = SessionFigures(
+        step_times_ms=(100.0, 150.0),
+        average_step_ms=125.0,
+        device_type=ATTACK,
+        device_count=4,
+        hosts=hosts,
+        gaps=(f"There is no memory profile of {ATTACK}.",),
+    )
+    known = SessionSummary(
+        "digest",
+        (HostSize("vm", 10),),
+        10,
+        figures,
+        datetime.now(UTC),
+        FigureState(engine="xprof"),
+    )
+    database = Database(hub.settings.resolved_database_url)
+    assert keep_summary(database, str(session(hub)["uid"]), known)
+    database.close()
+    part = editor.get(f"{PAGE}/figures?looks=3", headers={"HX-Request": "true"}).text
+    for text in (part, editor.get(PAGE).text):
+        assert "125 ms" in text
+        assert "1 straggler" in text
+        assert "+20.0%" in text
+        assert 'width="66.7%"' in text
+        assert "hx-get" not in text.partition('id="figures"')[2].partition(">")[0]
+        assert "<img" not in text
+        assert 'aria-label="Step time, 100 ms to 150 ms"' in text
