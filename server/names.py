@@ -53,6 +53,11 @@ def group_name(group: str) -> str:
     return f"runGroups/{group}"
 
 
+def browser_session_name(session: str) -> str:
+    """Name of somebody's signing in, for the audit log; there is no such resource."""
+    return f"browserSessions/{session}"
+
+
 def audit_event_name(event: str) -> str:
     """Resource name of an event of the audit log."""
     return f"auditEvents/{event}"

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from urllib.parse import quote, urlencode
 
 from auth.policy import Action
-from server.audit.requests import LINK_OPENED, SIGNED_IN, SIGNED_OUT
+from server.audit.requests import LET_IN, LINK_OPENED, SIGNED_IN, SIGNED_OUT
 from server.registry.audit import AuditEvent
 from server.registry.conditions import AllOf, AnyOf, Compare, Condition, Matches, Operator, Subject
 
@@ -23,7 +23,7 @@ ACTIONS = tuple(
     sorted(
         [
             *(action.value for action in Action if not action.value.endswith(_READING)),
-            *(LINK_OPENED, SIGNED_IN, SIGNED_OUT),
+            *(LINK_OPENED, SIGNED_IN, SIGNED_OUT, LET_IN),
         ]
     )
 )

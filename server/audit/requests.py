@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 
 from fastapi import Request
 
+from auth.browser_sessions import BrowserSession
 from auth.identity import Principal, Role
 from auth.links import ShareLink
 from auth.policy import Action
 from server.audit.log import new_event
 from server.audit_notes import AuditNote, is_unchanged, noted, noted_actor
 from server.link_targets import target_name
-from server.names import link_name
+from server.names import browser_session_name, link_name
 from server.registry.audit import AuditEvent
 from server.registry.records import Json
 from server.services import Services
@@ -29,6 +30,7 @@ from server.services import Services
 LINK_OPENED = "links.open"
 SIGNED_IN = "people.sign_in"
 SIGNED_OUT = "people.sign_out"
+LET_IN = "people.let_in"
 """Actions that need no permission, and so are none of `auth.policy.Action`."""
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _VERBS = {"POST": "create", "PUT": "write", "PATCH": "update", "DELETE": "delete"}
@@ -98,6 +100,14 @@ def record(
         details=details,
     )
     services.audit.write(event)
+
+
+def record_sign_in(
+    request: Request, services: Services, principal: Principal, session: BrowserSession
+) -> None:
+    """Writes down that somebody has signed in with a browser. Blocks on the database."""
+    name = browser_session_name(session.id)
+    record(request, services, principal, SIGNED_IN, "sign_in", name, method=session.method.value)
 
 
 def record_opening(

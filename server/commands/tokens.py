@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from auth.identity import Role, create_token
 from auth.links import parse_lifetime
+from auth.policy import Action
 from auth.tokens import API_PREFIX
 from server.commands.console import (
     JsonLinesOption,
@@ -30,6 +31,7 @@ from server.commands.console import (
     state_text,
 )
 from server.commands.terminal import print_line
+from server.names import token_name
 from server.schemas import CreatedToken
 
 app = typer.Typer(help="API tokens: how programs sign in.", no_args_is_help=True)
@@ -157,6 +159,7 @@ def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
     # These load the whole server, which no other command needs.
     from sqlalchemy.exc import SQLAlchemyError
 
+    from server.audit.log import AuditLog, hub_event
     from server.registry.database import Database
     from server.registry.errors import RegistryUnusableError
     from server.registry.tokens import SqlTokenStore
@@ -179,6 +182,9 @@ def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
             now=now,
             expires=None if lifetime is None else now + lifetime,
         )
+        told = {"displayName": name, "role": role.value}
+        action, made = Action.TOKENS_MANAGE.value, token_name(record.id)
+        AuditLog(database).write(hub_event("command", action, "create", made, told))
     except (ValueError, OSError, RegistryUnusableError) as problem:
         raise fail(_sentence(problem)) from problem
     except SQLAlchemyError as problem:

@@ -17,6 +17,7 @@ from auth.device_codes import DeviceRequest, DeviceState, read_user_code
 from auth.identity import find_working_token
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
+from server.audit.requests import LET_IN, record
 from server.forms import read_form
 from server.registry.device_codes import decide_device_request, find_device_request
 from server.registry.tokens import SqlTokenStore
@@ -74,6 +75,7 @@ def _decide(request: Request, services: Services, fields: dict[str, str]) -> Res
         token_id = token.id
     if not decide_device_request(services.database, found.user_code, state, token_id, now):
         return _wrong(request, services, person)
+    record(request, services, person.principal, LET_IN, answer, "deviceCodes", client=found.client)
     message = ALLOWED if state is DeviceState.ALLOWED else REFUSED
     return html_response(services.policies, message.render(), "words")
 

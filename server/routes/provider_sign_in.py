@@ -18,6 +18,7 @@ from fastapi.responses import RedirectResponse
 from auth.browser_sessions import SignInMethod, session_of_person
 from auth.members import KnownPerson, members_for, principal_of_person
 from auth.oidc import SignInRefusal, SignInRefusedError, new_attempt
+from server.audit.requests import record_sign_in
 from server.browser_cookies import attempt_cookie, forget_attempt, set_attempt
 from server.iap import no_role
 from server.oidc_provider import OidcProvider
@@ -79,11 +80,14 @@ def come_back(request: Request, services: ServicesDependency, base: PageBase) ->
 
 def _sign_in(request: Request, services: Services, person: KnownPerson, back: str) -> Response:
     memberships = memberships_of(services.database, members_for(person))
-    if principal_of_person(person, memberships, services.sign_ins.admins) is None:
+    principal = principal_of_person(person, memberships, services.sign_ins.admins)
+    if principal is None:
         return sign_in_page(services, back, refusal=no_role(person.email), status=403)
     lifetime = timedelta(hours=services.settings.sign_in_hours)
     session = session_of_person(person, SignInMethod.OIDC, datetime.now(UTC), lifetime)
-    return begin(request, services, session, back, 302)
+    response = begin(request, services, session, back, 302)
+    record_sign_in(request, services, principal, session)
+    return response
 
 
 def _refused(services: Services, back: str, problem: SignInRefusedError) -> Response:

@@ -16,10 +16,12 @@ from auth.browser_sessions import BrowserSession, session_by_token
 from auth.identity import find_working_token
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
+from server.audit.requests import SIGNED_OUT, record, record_sign_in
 from server.browser_cookies import forget_signed_in, set_signed_in, signed_in_cookie
 from server.forms import read_form
 from server.iap import find_iap_person, no_role
 from server.local_paths import local_path
+from server.names import browser_session_name
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
@@ -65,7 +67,11 @@ def sign_out(request: Request, services: ServicesDependency) -> Response:
     text = signed_in_cookie(request, services.settings)
     session_id = services.sign_ins.seals.read_session(text, now) if text else None
     if session_id is not None:
+        person = find_person(request, services)
         SqlBrowserSessions(services.database).end(session_id, now)
+        if person is not None:
+            name = browser_session_name(session_id)
+            record(request, services, person.principal, SIGNED_OUT, "sign_out", name)
     place = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
     response = RedirectResponse(place, 303, {"Cache-Control": "no-store"})
     forget_signed_in(response, request, services.settings)
@@ -136,4 +142,7 @@ def _signed_in(request: Request, services: Services, token: str, back: str) -> R
     if not may(found.principal, Action.RUNS_READ, "machineLearningRuns"):
         return sign_in_page(services, back, problem=_JOBS_ONLY, status=403)
     lifetime = timedelta(hours=services.settings.sign_in_hours)
-    return begin(request, services, session_by_token(found, now, lifetime), back, 303)
+    session = session_by_token(found, now, lifetime)
+    response = begin(request, services, session, back, 303)
+    record_sign_in(request, services, found.principal, session)
+    return response
