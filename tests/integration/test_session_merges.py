@@ -279,3 +279,19 @@ def test_a_merge_that_is_asked_for_again_is_the_first_one(merging: Merging) -> N
     assert len(merging.http.get(RUN).json()["profilerSessions"]) == 3
     # Without a name it is another request, and these are part of a merged session.
     assert merging.merge(*NAMES[:2]).status_code == 409
+
+
+def test_people_merge_on_the_runs_page(merging: Merging) -> None:
+    for number in (0, 1):
+        merging.write(NAMES[number], f"h{number}", profile((SECOND, 3 * SECOND)))
+    offers = merging.http.get("/runs/r/mergeable", headers={"Accept": "text/html"}).text
+    assert "2 sessions are hosts of one capture" in offers
+    assert f'name="sessions" value="{NAMES[0]}/{NAMES[1]}"' in offers
+    sent = {"sessions": f"{NAMES[0]}/{NAMES[1]}"}
+    answer = merging.http.post("/runs/r/merge", data=sent, headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/runs/r")
+    page = merging.http.get("/runs/r", headers={"Accept": "text/html"}).text
+    assert f'href="/runs/r/sessions/{NAMES[0]}-merged"' in page
+    assert "Merged of 2" in page
+    left = merging.http.get("/runs/r/mergeable", headers={"Accept": "text/html"}).text
+    assert "No sessions of this run are hosts of one capture" in left
