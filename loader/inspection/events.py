@@ -233,14 +233,14 @@ class _Piece:
     def load(self, position: int) -> int:
         """Makes `data` hold the position's neighbourhood; gives where in the file `data` starts."""
         if not self._base <= position < self._base + PIECE or not self.data:
-            _forget(self._source, self._base, position)
+            forget(self._source, self._base, position)
             self._base = position
             self.data = self._source[position : position + PIECE + _MARGIN]
             self.data += bytes(max(0, PIECE + 3 - len(self.data)))
         return self._base
 
 
-def _forget(data: bytes | mmap.mmap, first: int, last: int) -> None:
+def forget(data: bytes | mmap.mmap, first: int, last: int) -> None:
     """Lets the system take back the memory of a part of a mapped file that was looked at."""
     if isinstance(data, mmap.mmap) and last > first:
         first -= first % mmap.PAGESIZE

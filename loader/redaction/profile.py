@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from google.protobuf.message import DecodeError, Message
 
-from loader.inspection.events import jump
+from loader.inspection.events import forget, jump
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.refusals import cut_off, unreadable
 from loader.inspection.wire import Walker, WireError
@@ -143,6 +143,7 @@ class _Copy:
                         position = self._run(last, end)
                         events.append(self._data[last:position])
                     self._events(b"".join(events))
+                    forget(self._data, first, position)
                     break
                 field = _number(tag, first) if tag & 7 == 0 else _field(tag, self._data[first:last])
                 self._out.write(written(self._replacer.apply(parse("LineHead", field))))
