@@ -16,6 +16,7 @@ from server.routes import (
     ingest,
     links,
     operations,
+    run_groups,
     runs,
     session_health,
     session_merges,
@@ -33,6 +34,7 @@ def test_every_operation_is_listed() -> None:
     for module in (
         ingest,
         runs,
+        run_groups,
         discovery,
         sessions,
         session_health,
