@@ -183,12 +183,12 @@ def _cells(row: Row) -> tuple[str | Text, ...]:
 
 def _op(op: OpTimeChange) -> tuple[str | Text, ...]:
     change = Change(op.time_us.left, op.time_us.right)
-    style = _STYLES[words.mood_of(change, -1)]
+    scale, style = words.scale_of(change), _STYLES[words.mood_of(change, -1)]
     standing = _STANDINGS.get(op.standing, words.percent_text(change.percent))
     return (
-        words.side_text(change.left, words.microseconds),
-        words.side_text(change.right, words.microseconds),
-        Text(words.signed(change.difference, words.microseconds), style),
+        words.side_text(change.left, words.microseconds, scale),
+        words.side_text(change.right, words.microseconds, scale),
+        Text(words.signed(change.difference, words.microseconds, scale), style),
         Text(standing, style),
         op.name,
     )

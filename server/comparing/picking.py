@@ -83,7 +83,7 @@ def choices_of(
                 run=run_name,
                 session=session.display_name or session.id,
                 created=session.created,
-                step="" if step is None else words.milliseconds(step),
+                step="" if step is None else words.milliseconds(step, step),
                 devices=figures.device_type if figures else "",
                 href=href,
             )

@@ -176,7 +176,7 @@ def _card(
     average = figures.average_step_ms if figures else None
     spoken = f"{len(_times(side))} step times of the {place} session"
     if average is not None:
-        spoken = f"{spoken}, {words.milliseconds(average)} on average"
+        spoken = f"{spoken}, {words.milliseconds(average, average)} on average"
     return SideCard(
         place=place,
         run=side.run.display_name or side.run.id,
@@ -270,13 +270,17 @@ def _device_rows(found: Comparison) -> tuple[Row, ...]:
 
 def _op_line(op: OpChange) -> OpLine:
     time = op.time_us
+    scale = words.scale_of(time)
+    left, right = (
+        words.microseconds(side, scale) if side else "" for side in (time.left, time.right)
+    )
     return OpLine(
         name=op.name,
         category=op.category,
         standing=_STANDINGS[op.standing],
-        left=words.side_text(time.left, words.microseconds) if time.left else words.NOTHING,
-        right=words.side_text(time.right, words.microseconds) if time.right else words.NOTHING,
-        difference=words.signed(time.difference, words.microseconds),
+        left=left or words.NOTHING,
+        right=right or words.NOTHING,
+        difference=words.signed(time.difference, words.microseconds, scale),
         percent=words.percent_text(time.percent) if op.standing is OpStanding.BOTH else "",
         mood=words.mood_of(time, -1),
         left_share=words.share(op.share.left) if op.share.left else "",

@@ -1,4 +1,4 @@
-"""A comparison's numbers as people read them: four digits, the same unit on both sides of a row. Pure."""
+"""A comparison's numbers as people read them: four digits of the larger side, as many decimals for both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _NOTEWORTHY_PERCENT = 1.0
 """Smaller changes get no colour: two captures of the same program differ as much."""
-Reader = Callable[[float], str]
+Reader = Callable[[float, float], str]
+"""Makes a text of a number, as fine as suits the other number, the largest that stands beside it."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +52,38 @@ def row(label: str, change: Change, read: Reader, *, better: int = 0, note: str 
     """
     if not change.is_known:
         return None
+    scale = scale_of(change)
+    is_share = read is percentage
     return Row(
         label,
-        side_text(change.left, read),
-        side_text(change.right, read),
-        signed(change.difference, read),
-        percent_text(change.percent),
+        side_text(change.left, read, scale),
+        side_text(change.right, read, scale),
+        signed(change.difference, points if is_share else read, scale),
+        # Percent of percent would be read as one or the other.
+        "" if is_share else percent_text(change.percent),
         mood_of(change, better),
         note,
     )
 
 
-def side_text(value: float | None, read: Reader) -> str:
+def scale_of(change: Change) -> float:
+    """The larger one of both sides."""
+    return max(abs(change.left or 0.0), abs(change.right or 0.0))
+
+
+def side_text(value: float | None, read: Reader, scale: float) -> str:
     """A side's number."""
-    return NOTHING if value is None else read(value)
+    return NOTHING if value is None else read(value, scale)
 
 
-def signed(value: float | None, read: Reader) -> str:
+def signed(value: float | None, read: Reader, scale: float) -> str:
     """A difference with its sign; empty when there is none."""
     if value is None:
         return ""
-    sign = "+" if value > 0 else _MINUS if value < 0 else "±"
-    return f"{sign}{read(abs(value))}"
+    text = read(abs(value), scale)
+    is_nothing = not any(digit in text for digit in "123456789")
+    sign = "±" if is_nothing else "+" if value > 0 else _MINUS
+    return f"{sign}{text}"
 
 
 def percent_text(value: float | None) -> str:
@@ -80,7 +91,7 @@ def percent_text(value: float | None) -> str:
     if value is None:
         return ""
     if abs(value) >= 1000:
-        return f"{'+' if value > 0 else _MINUS}{significant(abs(value), 2)} %"
+        return f"{'+' if value > 0 else _MINUS}{abs(value):.0f} %"
     rounded = round(value, 1) + 0.0
     sign = "+" if rounded > 0 else _MINUS if rounded < 0 else "±"
     return f"{sign}{abs(rounded):.1f} %"
@@ -95,28 +106,31 @@ def mood_of(change: Change, better: int) -> str:
     return "good" if difference * better > 0 else "bad"
 
 
-def significant(value: float, digits: int = 4) -> str:
-    """A number with so many digits that say something, never with an exponent."""
-    if not value or not math.isfinite(value):
-        return "0"
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{min(places, 9)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def decimals_for(scale: float, digits: int = 4) -> int:
+    """Decimals that give a number of this size so many digits that say something; six at most."""
+    if not scale or not math.isfinite(scale):
+        return 0
+    return min(max(0, digits - 1 - math.floor(math.log10(scale))), 6)
 
 
-def milliseconds(value: float) -> str:
+def milliseconds(value: float, scale: float) -> str:
     """A time of a step."""
-    return f"{significant(value)} ms"
+    return f"{value:.{decimals_for(scale)}f} ms"
 
 
-def microseconds(value: float) -> str:
+def microseconds(value: float, scale: float) -> str:
     """A time of an operation."""
-    return f"{significant(value)} µs"
+    return f"{value:.{decimals_for(scale)}f} µs"
 
 
-def percentage(value: float) -> str:
+def percentage(value: float, _scale: float) -> str:
     """A share in percent."""
-    return f"{significant(value, 3)} %"
+    return f"{value:.1f} %"
+
+
+def points(value: float, _scale: float) -> str:
+    """A difference of shares."""
+    return f"{value:.1f} points"
 
 
 def share(value: float) -> str:
@@ -124,11 +138,11 @@ def share(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def count(value: float) -> str:
+def count(value: float, _scale: float) -> str:
     """A number of things."""
     return words.number(int(value))
 
 
-def size(value: float) -> str:
+def size(value: float, _scale: float) -> str:
     """A number of bytes."""
     return words.size(value)

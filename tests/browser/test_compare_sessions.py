@@ -10,7 +10,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from server.comparing.words import microseconds, milliseconds
 from tests.contract.api_calls import attach, create_run, write_profile
 from tests.known_figures import figures, keep_figures
 from tests.services.api import Api, ApiServers
@@ -75,13 +74,14 @@ def test_the_numbers_are_those_of_the_api(api: Api, shown: Page) -> None:
     ):
         change = found["stepTime"][name]
         left, right, difference = row_of(shown, label)
-        assert (left, right) == (milliseconds(change["left"]), milliseconds(change["right"]))
-        assert difference == f"+{milliseconds(change['difference'])} +{change['percent']:.1f} %"
+        assert (left, right) == (f"{change['left']:.3f} ms", f"{change['right']:.3f} ms")
+        assert difference == f"+{change['difference']:.3f} ms +{change['percent']:.1f} %"
     for op in found["ops"]:
         if op["standing"] == "BOTH":
             cells = row_of(shown, op["name"])
-            assert cells[0] == microseconds(op["timeUs"]["left"])
-            assert cells[1] == microseconds(op["timeUs"]["right"])
+            decimals = 2 if op["name"] == "add" else 4
+            assert cells[0] == f"{op['timeUs']['left']:.{decimals}f} µs"
+            assert cells[1] == f"{op['timeUs']['right']:.{decimals}f} µs"
             assert cells[3] == f"{100 * op['leftShare']:.1f} %"
     percent = found["stepTime"]["averageMs"]["percent"]
     expect(shown.get_by_text(f"Steps take {percent:.1f} % longer on the right.")).to_be_visible()

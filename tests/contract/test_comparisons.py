@@ -175,9 +175,9 @@ def test_the_command_prints_what_the_api_answers(one_api: Api) -> None:
     result = hub.run("compare", "before/s", "after/s")
     assert (result.exit_code, result.stderr) == (0, ""), result.output
     rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
-    assert "Step, average 2 ms 3 ms +1 ms +50.0 %" in rows
-    assert "10 µs 20 µs +10 µs +100.0 % add" in rows
-    assert f"5 µs 0 µs \N{MINUS SIGN}5 µs gone {HOSTILE}" in rows
+    assert "Step, average 2.000 ms 3.000 ms +1.000 ms +50.0 %" in rows
+    assert "10.00 µs 20.00 µs +10.00 µs +100.0 % add" in rows
+    assert f"5.000 µs 0.000 µs \N{MINUS SIGN}5.000 µs gone {HOSTILE}" in rows
     assert "userConfigs.batch 256 512" in rows
     assert hub.json("compare", "before/s", "after/s", "--ops", "50") == compare(one_api).json()
 
