@@ -10,11 +10,13 @@ from fastapi import FastAPI
 from loader.errors import ErrorCode
 from server.error_table import status_of
 from server.routes import (
+    audit_events,
     callers,
     comparisons,
     discovery,
     ingest,
     links,
+    members,
     operations,
     run_groups,
     runs,
@@ -41,6 +43,8 @@ def test_every_operation_is_listed() -> None:
         session_merges,
         session_prewarm,
         comparisons,
+        members,
+        audit_events,
         links,
         operations,
         tokens,
