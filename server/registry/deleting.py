@@ -139,7 +139,7 @@ def undelete_session(
     session_id: str,
     *,
     now: datetime,
-    pin_if: Callable[[Keeping], bool] = lambda _keeping: False,
+    pin_if: Callable[[Keeping], bool],
 ) -> ProfilerSession:
     """Brings back the run's session of this id that was deleted last; its links stay ended.
 

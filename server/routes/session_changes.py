@@ -15,9 +15,10 @@ from starlette.concurrency import run_in_threadpool
 from auth.policy import Action
 from server.audit_notes import note_audited
 from server.forms import read_form
+from server.lifecycle.restoring import bring_session_back
 from server.lifetimes import LATEST
 from server.names import LONGEST_LINE, has_controls, session_name
-from server.registry.deleting import delete_session, undelete_session
+from server.registry.deleting import delete_session
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.prewarm import UNDER_WAY, PrewarmState, change_prewarm
 from server.registry.records import Json, ProfilerSession
@@ -144,7 +145,7 @@ def undelete(
 ) -> Response:
     """Brings it back."""
     try:
-        undelete_session(services.database, run, session, now=datetime.now(UTC))
+        bring_session_back(services.database, run, session, now=datetime.now(UTC))
     except RegistryError as error:
         status = 404 if error.problem is RegistryProblem.NOT_FOUND else 409
         return _deleted_page(services, person, run, session, error.message, status)

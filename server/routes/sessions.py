@@ -26,7 +26,7 @@ from server.error_table import FORBIDDEN, INVALID
 from server.errors import ApiError, invalid_field
 from server.filters import SESSION_FIELDS as SESSION_FILTER
 from server.filters import read_filter
-from server.lifecycle.due import is_due
+from server.lifecycle.restoring import bring_session_back
 from server.lifecycle.showing import require_may_hold, with_keeping, with_purge_times
 from server.masks import read_mask
 from server.names import check_id, session_name
@@ -244,10 +244,8 @@ def undelete_session(
     One whose time is over is pinned, or it would be deleted again. 409 when another session has its id by
     now, 404 when there is none that could come back.
     """
-    database, now = services.database, datetime.now(UTC)
-    record = deleting.undelete_session(
-        database, run, session, now=now, pin_if=lambda keeping: is_due(keeping, now)
-    )
+    database = services.database
+    record = bring_session_back(database, run, session, now=datetime.now(UTC))
     return with_keeping(database, [session_resource(record, base)])[0]
 
 

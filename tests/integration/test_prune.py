@@ -20,6 +20,7 @@ from loader.storage.roots import open_storage
 from server.audit.log import hub_event
 from server.lifecycle.originals import Originals
 from server.lifecycle.prune import Places, Pruner, PruneReport, PruneRules
+from server.lifecycle.restoring import bring_session_back
 from server.registry import deleting, groups, runs, session_changes, sessions
 from server.registry.audit import add_audit_event
 from server.registry.database import Database
@@ -121,7 +122,7 @@ def test_a_session_that_is_over_goes_in_two_steps(database: Database, disk: Disk
     assert sessions.get_session(database, "r", "t").locations == (other,)
     assert count(database, LeftoverRow) == 0
     with pytest.raises(RegistryError):
-        deleting.undelete_session(database, "r", "s", now=LATER)
+        bring_session_back(database, "r", "s", now=LATER)
     assert prune(database, disk.places(), LATER).counts.total() == 0
 
 
@@ -183,11 +184,13 @@ def test_what_keeps_a_session_keeps_it_from_being_pruned(database: Database, dis
 
 
 def test_one_that_came_back_is_kept(database: Database, disk: Disk) -> None:
-    attach(database, "r/s", "/p/s")
-    deleting.delete_session(database, "r", "s", etag=None, now=NOW)
-    deleting.undelete_session(database, "r", "s", now=NOW, pin_if=lambda _: True)
+    for name, end in (("over", NOW), ("later", NOW + timedelta(days=90))):
+        attach(database, f"r/{name}", f"/p/{name}", expires=end)
+        deleting.delete_session(database, "r", name, etag=None, now=NOW)
+        bring_session_back(database, "r", name, now=NOW)
     assert prune(database, disk.places(), LATER).counts.total() == 0
-    assert sessions.get_session(database, "r", "s").is_pinned
+    pinned = [sessions.get_session(database, "r", name).is_pinned for name in ("over", "later")]
+    assert pinned == [True, False]
 
 
 def test_profiles_are_removed_where_that_is_set_and_they_are_nobody_elses(
