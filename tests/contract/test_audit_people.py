@@ -1,4 +1,4 @@
-"""The audit log and people: signing in and out, letting programs in, opening links, tokens made on the spot."""
+"""The audit log and people: who signs in and out, lets programs in, opens links, makes tokens on the spot."""
 
 from __future__ import annotations
 
