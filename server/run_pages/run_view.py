@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 from types import MappingProxyType
 
 from server.comments.text import Piece, pieces_of
@@ -137,6 +138,7 @@ class RunView:
     has_audit: bool
     rights: RunRights
     may_merge: bool
+    attach_command: str
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,7 @@ def run_view(
         history=tuple(history),
         has_audit=has_audit,
         rights=rights,
+        attach_command=f"xprof-hub sessions attach {quote(run.id)} gs://bucket/path/to/the/profile",
         may_merge=rights.write and sum(not one.merged_from for one in part.sessions) > 1,
     )
 

@@ -70,10 +70,10 @@ def test_a_run_is_told_whole(api: Api, page: httpx2.Client) -> None:
 
 
 def test_a_run_without_sessions_says_how_one_comes(api: Api, page: httpx2.Client) -> None:
-    create_run(api, "r")
-    told = words_of(page.get("/runs/r").text)
+    create_run(api, "it's $(mine)")
+    told = words_of(page.get("/runs/it's%20$(mine)").text)
     assert "No session yet" in told
-    assert "xprof-hub sessions attach r gs://" in told
+    assert """xprof-hub sessions attach 'it'"'"'s $(mine)' gs://""" in told
 
 
 def test_sessions_come_in_pages(api: Api, page: httpx2.Client) -> None:

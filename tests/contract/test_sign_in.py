@@ -18,7 +18,7 @@ from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
 from server.limits.service import WRONG_TOKENS
 from tests.contract.api_calls import error_of, token_for
-from tests.contract.browsing import PAGE, browser, location, sign_in, signed_in
+from tests.contract.browsing import DATA, PAGE, browser, location, sign_in, signed_in
 from tests.services.api import Api, api_settings, serve_api
 
 WEEK = 7 * 24 * 3600
@@ -267,5 +267,5 @@ def test_on_a_developers_machine_nobody_signs_in(api: Api) -> None:
         assert shown.status_code == 200
         assert "Sign out" not in shown.text
         assert location(client.get("/signin")) == "/runs"
-        foreign = client.get("/runs", headers={"Host": "evil.example"})
+        foreign = client.get("/runs", headers={**DATA, "Host": "evil.example"})
         assert error_of(foreign) == (403, "PERMISSION_DENIED")

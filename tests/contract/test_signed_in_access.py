@@ -11,7 +11,14 @@ from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
 from auth.identity import Role
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
-from server.routes import provider_sign_in, run_pages, sign_in, xprof, xprof_progress
+from server.routes import (
+    provider_sign_in,
+    run_pages,
+    session_pages,
+    sign_in,
+    xprof,
+    xprof_progress,
+)
 from tests.contract.api_calls import authorize, error_of, new_session, token_for
 from tests.contract.browsing import DATA, XPROF, browser, location, signed_in
 from tests.services.api import Api
@@ -24,8 +31,11 @@ READ_BY_VIEWERS = (
     "/runs/r/",
     "/runs/r/sessions",
     "/runs/r/sessions/",
+    "/runs/r/compare",
     SESSION,
     f"{SESSION}/",
+    f"{SESSION}/hosts",
+    f"{SESSION}/figures",
     f"{SESSION}{XPROF}",
     f"{SESSION}{XPROF}/",
     f"{SESSION}{XPROF}/runs",
@@ -86,7 +96,7 @@ def test_nobody_else_learns_whether_anything_is_there(guarded_api: Api) -> None:
 
 
 def test_every_route_is_in_the_table() -> None:
-    routers = [run_pages.router, sign_in.router, provider_sign_in.router]
+    routers = [run_pages.router, session_pages.router, sign_in.router, provider_sign_in.router]
     routers += [xprof.at_all_places(below) for below in (xprof.routes, xprof_progress.routes)]
     real = {
         str(getattr(route, "path", ""))

@@ -168,19 +168,19 @@ def test_a_session_whose_files_are_to_come_says_so(guarded_api: Api, by_link: bo
 def test_runs_and_sessions_are_listed_newest_first(guarded_api: Api) -> None:
     authorize(guarded_api)
     with signed_in(guarded_api) as client:
-        assert "There is no run yet" in client.get("/runs").text
+        assert "No run yet" in client.get("/runs").text
         create_run(guarded_api, "a b", displayName="First run")
         create_run(guarded_api, "second")
         empty = client.get("/runs/second").text
-        assert "no session yet" in empty
+        assert "No session yet" in empty
         assert "xprof-hub sessions attach second gs://" in empty
         for session in ("one", "two"):
             attach(guarded_api, "a b", write_profile(guarded_api, session, log_directory=session))
         runs = client.get("/runs").text
-        assert re.findall(r'<li><a href="([^"]*)"', runs) == ["/runs/second", "/runs/a%20b"]
+        assert re.findall(r'class="name" href="([^"]*)"', runs) == ["/runs/second", "/runs/a%20b"]
         assert "First run" in runs
         sessions = client.get("/runs/a%20b").text
-        assert re.findall(r'<li><a href="([^"]*)"', sessions) == [
+        assert re.findall(r'class="name" href="([^"]*)"', sessions) == [
             "/runs/a%20b/sessions/two",
             "/runs/a%20b/sessions/one",
         ]
@@ -193,10 +193,10 @@ def test_long_lists_have_pages(guarded_api: Api) -> None:
     with signed_in(guarded_api) as client:
         first = client.get("/runs").text
         found = re.findall(r'href="(/runs/r\d+)"', first)
-        (more,) = re.findall(r'href="(/runs\?[^"]*)"', first)
+        (more,) = re.findall(r'rel="next" href="(/runs\?[^"]*)"', first)
         found += re.findall(r'href="(/runs/r\d+)"', client.get(more).text)
         assert found == [f"/runs/r{number}" for number in reversed(range(51))]
-        assert client.get("/runs?pageToken=nonsense").status_code == 400
+        assert client.get("/runs/r1?pageToken=nonsense").status_code == 400
 
 
 def test_names_are_texts(guarded_api: Api) -> None:

@@ -282,8 +282,8 @@ def test_a_merge_that_is_asked_for_again_is_the_first_one(merging: Merging) -> N
 
 
 def test_people_merge_on_the_runs_page(merging: Merging) -> None:
-    for number in (0, 1):
-        merging.write(NAMES[number], f"h{number}", profile((SECOND, 3 * SECOND)))
+    for name, host in zip(NAMES, ("h0", "h1"), strict=False):
+        merging.write(name, host, profile((SECOND, 3 * SECOND)))
     offers = merging.http.get("/runs/r/mergeable", headers={"Accept": "text/html"}).text
     assert "2 sessions are hosts of one capture" in offers
     assert f'name="sessions" value="{NAMES[0]}/{NAMES[1]}"' in offers
