@@ -18,6 +18,7 @@ from server.registry.conditions import AllOf, AnyOf, Compare, Condition, Matches
 _MOST = 200
 _READING = (".read", ".list")
 _RUN = "machineLearningRuns/"
+_LINK = "shareLinks/"
 _SESSION = "/profilerSessions/"
 ACTIONS = tuple(
     sorted(
@@ -134,7 +135,9 @@ def line_of(event: AuditEvent) -> AuditLine:
 
 
 def _page_of(resource: str) -> str:
-    """Path of the page about a run or session; a deleted one's says so itself."""
+    """Path of the page about a run, session or link; of one that is gone, it says so itself."""
+    if resource.startswith(_LINK):
+        return f"/links/{quote(resource.removeprefix(_LINK), safe='')}"
     run, _, session = resource.removeprefix(_RUN).partition(_SESSION)
     if not resource.startswith(_RUN) or not run or "/" in run or "/" in session:
         return ""

@@ -19,6 +19,7 @@ from server.errors import invalid_field
 from server.lifetimes import state_at
 from server.link_making import CHANGEABLE, change_link, make_link
 from server.link_schemas import CreatedLink, LinkChange, NewLink, ShareLink, ShareLinkList
+from server.link_targets import terms_of
 from server.masks import read_mask
 from server.names import link_name, run_name, session_name
 from server.registry.errors import RegistryError, run_not_found, session_not_found
@@ -153,7 +154,8 @@ def update_link(
     etag = expected_etag(body.etag, if_match)
     changed = change_link(services, link, body, mask, etag, datetime.now(UTC))
     fields: list[Json] = [*sorted(path[0] for path in mask.paths)]
-    note_audited(request, link_name(link), fields=fields)
+    terms = terms_of(changed)
+    note_audited(request, link_name(link), verb="update", fields=fields, **terms)
     return _shown(services, changed)
 
 
@@ -226,7 +228,7 @@ def _create(
         now = datetime.now(UTC)
         link, token = make_link(services, principal, target, body, now, repeat)
         shown = _shown(services, link)
-        note_audited(request, shown.name, target=shown.run or shown.session)
+        note_audited(request, shown.name, verb="create", **terms_of(link))
         uri = link_uri(services, request, token)
         return CreatedLink(**{**dict(shown), "uri": uri, "token": token})
 
