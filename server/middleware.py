@@ -27,6 +27,8 @@ _SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     "X-Robots-Tag": "noindex, nofollow",
+    # What may be kept says so itself: so whatever shows something of a link that has ended asks before.
+    "Cache-Control": "no-store",
     "Content-Security-Policy": DATA_POLICY,
 }
 _HSTS = {"Strict-Transport-Security": "max-age=31536000"}
@@ -96,11 +98,11 @@ class SecurityHeaders:
     def __init__(self, app: ASGIApp, is_tls: bool) -> None:
         self._app = app
         self._headers = security_headers(is_tls)
-        # What a browser has stored takes over the headers of "not modified", and would lose its own policy.
+        # What a browser has stored takes over the headers of "not modified", and would lose its own.
         self._unchanged = {
             name: value
             for name, value in self._headers.items()
-            if name != "Content-Security-Policy"
+            if name not in {"Content-Security-Policy", "Cache-Control"}
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -31,6 +31,15 @@ TEMPLATES = sorted(
 """Every address below a link."""
 
 
+def address_of(template: str, token: str) -> str:
+    """An address that a route's template stands for."""
+    values = {"token": token, "session": "s", "name:path": "bundle.js", "route": "data"}
+    path = template.replace("{rest:path}", "x")
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
 def test_a_password_lets_a_browser_in_for_a_day(api: Api) -> None:
     link = make_link(api, password=PASSWORD)
     with visiting(link["uri"]) as visitor:
@@ -61,26 +70,38 @@ def test_a_password_lets_a_browser_in_for_a_day(api: Api) -> None:
 
 def test_without_the_password_no_address_below_the_link_tells_anything(api: Api) -> None:
     link = make_link(api, password=PASSWORD)
-    whole_run = api.http.post(
-        "/machineLearningRuns/r/shareLinks", json={"password": PASSWORD}
-    ).json()
+    body = {"password": PASSWORD}
+    whole_run = api.http.post("/machineLearningRuns/r/shareLinks", json=body).json()
     assert len(TEMPLATES) > 30
-    for template in TEMPLATES:
-        made = whole_run if "{session}" in template else link
-        path = template.replace("{token}", made["token"]).replace("{session}", "s")
-        path = path.replace("{name:path}", "bundle.js").replace("{route}", "data")
-        path = path.replace("{rest:path}", "x")
-        with visiting(f"{api.url}{path}") as visitor:
-            answer = visitor.http.get(visitor.path)
+    with visiting(link["uri"]) as visitor:
+        for template in TEMPLATES:
+            made = whole_run if "{session}" in template else link
+            answer = visitor.http.get(address_of(template, made["token"]))
             if template.endswith("/unlock"):
                 assert answer.status_code == 200
                 assert "password" in answer.text
             elif "/enter" in template:
                 assert error_of(answer) == (404, "NOT_FOUND")
             else:
-                assert error_of(answer) == (401, "UNAUTHENTICATED"), path
+                assert error_of(answer) == (401, "UNAUTHENTICATED"), template
                 assert "asks for a password" in answer.text
-                assert answer.headers["cache-control"] == "no-store"
+
+
+def test_no_answer_below_a_link_may_be_used_again_without_asking(api: Api) -> None:
+    link = make_link(api)
+    whole_run = api.http.post("/machineLearningRuns/r/shareLinks", json={}).json()
+    secret = another_link(api, password=PASSWORD)
+    ended = another_link(api)
+    api.http.delete(f"/{ended['name']}")
+    with visiting(link["uri"]) as visitor:
+        for template in (*TEMPLATES, f"/s/{{token}}{XPROF}/nothing.png"):
+            opened = whole_run if "{session}" in template else link
+            for made in (opened, secret, ended, {"token": "xph_unknown"}):
+                for accept in ("text/html", "*/*"):
+                    path = address_of(template, made["token"])
+                    answer = visitor.http.get(path, headers={"Accept": accept})
+                    kept = answer.headers["cache-control"]
+                    assert "no-store" in kept or "no-cache" in kept, path
 
 
 def test_the_key_of_one_link_opens_no_other(api: Api) -> None:
