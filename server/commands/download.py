@@ -9,23 +9,33 @@ import typer
 
 from server.client import HubClient
 from server.commands.console import (
+    JsonOption,
     SessionArgument,
     TokenOption,
     UrlOption,
     connected,
     examples,
     fail,
+    print_json,
     split_session,
 )
 from server.commands.exits import ExitStatus
 from server.commands.progress import progress_bar
 from server.commands.terminal import print_line
-from server.schemas import SessionHost
+from server.schemas import ApiModel, SessionHost
 
 EXAMPLES = examples(
     "xprof-hub download llama-8b/2026_01_31 ./profiles",
     "xprof-hub download llama-8b/2026_01_31 . --host vm0 --host vm1",
 )
+
+
+class DownloadedFile(ApiModel):
+    """A host's profile that is here."""
+
+    host: str
+    path: str
+    size_bytes: int
 
 
 def download(
@@ -37,6 +47,7 @@ def download(
     ] = None,
     url: UrlOption = "",
     token: TokenOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Download a session's original profiles, and print where each is.
 
@@ -47,10 +58,14 @@ def download(
         wanted = _wanted(client, run, session_id, host or [])
         try:
             directory.mkdir(parents=True, exist_ok=True)
-            for entry in wanted:
-                print_line(str(_fetch(client, run, session_id, entry, directory)))
+            files = [_fetch(client, run, session_id, entry, directory) for entry in wanted]
         except OSError as problem:
             raise fail(f"{directory}: {problem.strerror}") from problem
+    if as_json:
+        print_json(files)
+        return
+    for file in files:
+        print_line(file.path)
 
 
 def _wanted(client: HubClient, run: str, session: str, names: list[str]) -> list[SessionHost]:
@@ -68,7 +83,9 @@ def _wanted(client: HubClient, run: str, session: str, names: list[str]) -> list
     return [hosts[name] for name in names] or list(hosts.values())
 
 
-def _fetch(client: HubClient, run: str, session: str, entry: SessionHost, directory: Path) -> Path:
+def _fetch(
+    client: HubClient, run: str, session: str, entry: SessionHost, directory: Path
+) -> DownloadedFile:
     # The hub's word is not taken for where on this machine something is written.
     target = directory / Path(entry.file).name
     with progress_bar(entry.host) as advance:
@@ -79,4 +96,4 @@ def _fetch(client: HubClient, run: str, session: str, entry: SessionHost, direct
             target,
             lambda here, total: advance(entry.host, here, total),
         )
-    return target
+    return DownloadedFile(host=entry.host, path=str(target), size_bytes=target.stat().st_size)

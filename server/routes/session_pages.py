@@ -67,7 +67,7 @@ def enter_session(
     return enter(request, services, run, session, rest)
 
 
-@router.get(SESSION_PATH + "/hosts")
+@router.api_route(SESSION_PATH + "/hosts", methods=METHODS)
 async def show_hosts(
     request: Request,
     services: ServicesDependency,
@@ -86,7 +86,7 @@ async def show_hosts(
     )
 
 
-@router.get(SESSION_PATH + "/figures")
+@router.api_route(SESSION_PATH + "/figures", methods=METHODS)
 def show_figures(
     request: Request,
     services: ServicesDependency,

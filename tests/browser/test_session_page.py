@@ -35,7 +35,7 @@ def complaints(page: Page) -> list[str]:
     noted: list[str] = []
     page.on("console", lambda said: noted.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: noted.append(str(error)))
-    page.on("dialog", lambda dialog: (noted.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", lambda dialog: noted.append(dialog.message))
     return noted
 
 

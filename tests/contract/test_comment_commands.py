@@ -9,6 +9,7 @@ import pytest
 
 from auth.identity import Role
 from tests.contract.api_calls import (
+    PROFILE,
     attach,
     create_run,
     new_session,
@@ -71,6 +72,8 @@ def test_files_are_downloaded_and_a_broken_download_goes_on(
     assert (target / "a b.xplane.pb").read_bytes() == body
     assert (target / "c.xplane.pb").read_bytes() == (folder / "c.xplane.pb").read_bytes()
     path = f"{session_path('r', 's')}/hosts/a b:download"
+    told = hub.json("download", "r/s", str(target), "--host", "c")
+    assert told == [{"host": "c", "path": str(target / "c.xplane.pb"), "sizeBytes": len(PROFILE)}]
     etag = api.http.get(path).headers["etag"].strip('"')
     fetch = ("download", "r/s", str(target), "--host", "a b")
     for begin, end in (
