@@ -26,7 +26,7 @@ from tests.services.api import Api, api_settings, serve_api
 
 Operation: TypeAlias = APIOperation[Any, Any, Any, Any]
 Check: TypeAlias = Callable[[CheckContext, Response, Case[Any]], bool | None]
-EXAMPLES = int(os.environ.get("XPROF_HUB_TEST_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("XPROF_HUB_TEST_EXAMPLES", "6"))
 """For each operation, of either kind; raise it to look for more."""
 UNHELPFUL = (positive_data_acceptance,)
 """A value that fits its schema may still name nothing, or what is there already."""
@@ -57,6 +57,11 @@ def named(case: Case[Any], at_known: bool) -> Case[Any]:
         found = {name: KNOWN.get(name, value) for name, value in case.path_parameters.items()}
         case.path_parameters = found
     return case
+
+
+def can_be_violated(operation: Operation) -> bool:
+    """Whether the document demands anything of a request; any text may stand in a path."""
+    return bool(list(operation.query) or list(operation.body))
 
 
 def requests_to(operation: Operation, mode: GenerationMode) -> Callable[[], None]:
@@ -90,11 +95,13 @@ def test_no_answer_is_unexpected(fuzzed_api: Api, mode: GenerationMode) -> None:
     for found in schema.get_all_operations():
         assert isinstance(found, Ok)
         operation = found.ok()
+        if mode is GenerationMode.NEGATIVE and not can_be_violated(operation):
+            continue
         try:
             requests_to(operation, mode)()
         except Exception as failure:  # noqa: BLE001 - all of them are shown together
             failures.append(failure)
         tried += 1
-    assert tried > 30
+    assert tried > 20
     if failures:
         raise ExceptionGroup("unexpected answers", failures)
