@@ -90,6 +90,11 @@ class Figures:
         self._tasks: dict[tuple[str, Wish], asyncio.Task[None]] = {}
         self._recent: OrderedDict[tuple[str, Wish], float] = OrderedDict()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits and nothing is under way."""
+        return not self._tasks
+
     def start(self) -> None:
         """Begins to take questions; called in the event loop."""
         self._loop = asyncio.get_running_loop()

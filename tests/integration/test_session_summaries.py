@@ -18,7 +18,9 @@ from server.figures.values import (
 )
 from server.registry import runs, sessions
 from server.registry.database import Database
+from server.registry.deleting import delete_session
 from server.registry.people_models import SummaryRow
+from server.registry.recent_sessions import recent_sessions
 from server.registry.records import ProfilerSession
 from server.registry.summaries import (
     FigureState,
@@ -115,3 +117,24 @@ def test_figures_of_another_shape_count_as_missing(
     with database.writing() as session:
         session.execute(update(SummaryRow).values(figures={"figures": {"average_step_ms": "fast"}}))
     assert get_summary(database, made.uid) == replace(SUMMARY, figures=None, state=FigureState())
+
+
+def test_sessions_are_found_by_words_of_their_names(database: Database) -> None:
+    for number, (run, name) in enumerate((("Llama-8B", "A 100%"), ("gpt_2", "b"), ("gone", "c"))):
+        runs.create_run(
+            database, run, runs.RunChanges(display_name=f"Run {run}"), creator="me", now=NOW
+        )
+        new = sessions.NewSession(f"s{number}", (f"/p/{run}",), name)
+        moment = NOW + timedelta(minutes=number)
+        sessions.create_session(database, run, new, creator="me", now=moment)
+    delete_session(database, "gone", "s2", etag=None, now=NOW)
+
+    def found(words: str, most: int = 10) -> list[tuple[str, str]]:
+        return [(one.id, run) for one, run in recent_sessions(database, words, most)]
+
+    both = [("s1", "Run gpt_2"), ("s0", "Run Llama-8B")]
+    assert found("") == found(" run ") == both
+    assert found("", 1) == both[:1]
+    assert found("LLAMA 100%") == found("s0") == both[1:]
+    assert found("t_") == both[:1]
+    assert found("m_") == found("gone") == found("llama gpt") == []
