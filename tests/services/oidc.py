@@ -48,13 +48,16 @@ class OidcServer:
 
 @contextmanager
 def serve_oidc(
-    folder: Path, redirect_uri: str, accounts: Mapping[str, Mapping[str, object]]
+    folder: Path,
+    redirect_uri: str,
+    accounts: Mapping[str, Mapping[str, object]],
+    port: int = 0,
 ) -> Iterator[OidcServer]:
-    """Runs the provider with these accounts: claims by login, any password."""
+    """Runs the provider with these accounts: claims by login, any password; on a free port unless told."""
     node = find_program(("node", "nodejs"))
     if node is None or not (_FOLDER / "node_modules" / "oidc-provider").is_dir():
         missing("A provider of OpenID Connect for Node.js", "nodejs npm")
-    issuer = f"http://127.0.0.1:{free_port()}"
+    issuer = f"http://127.0.0.1:{port or free_port()}"
     variables = {key: os.environ[key] for key in KEPT_VARIABLES if key in os.environ}
     variables |= {
         "ISSUER": issuer,
