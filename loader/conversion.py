@@ -28,9 +28,8 @@ from loader.estimates import Estimates
 from loader.fitting import fit
 from loader.kept_answers import KeptAnswers
 from loader.plan import Plan
-from loader.profiles import Intake, Usable, gather
+from loader.profiles import Intake, RedactingIntake, Usable, gather
 from loader.progress import Phase
-from loader.redaction.intake import RedactedIntake
 from loader.room import ARTIFACT, PROFILE, Room
 from loader.task import Task
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
@@ -77,7 +76,7 @@ class Converter:
         record: Callable[[ConversionRecord], None],
         produced_files: Callable[[Path, Sequence[str]], list[Path]],
         estimates: Estimates | None = None,
-        redacted_intake: RedactedIntake | None = None,
+        redacted_intake: RedactingIntake | None = None,
     ) -> None:
         self._engine = engine
         self._workspace = workspace

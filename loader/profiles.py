@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from loader.catalog import HostFile
 from loader.errors import ErrorCode, HostTooLargeError, LoaderError
@@ -19,6 +20,18 @@ from loader.storage.base import XPLANE_SUFFIX, StoredFile
 
 Intake = Callable[[Path, StoredFile, Path], Inspection]
 """Looks a downloaded profile over and places it, usable, at the last path; else raises `LoaderError`."""
+
+
+class RedactingIntake(Protocol):
+    """An `Intake` that places a copy without the profile's texts (loader.redaction)."""
+
+    @property
+    def mark(self) -> str:
+        """Names the pseudonyms, as in `ToolRequest.redaction`."""
+
+    def __call__(self, path: Path, file: StoredFile, target: Path) -> Inspection:
+        """As an `Intake`; the inspection is that of the copy."""
+
 
 _MOST_WARNINGS = 20
 _LONGEST_WARNING = 1000
