@@ -28,10 +28,12 @@ class Known:
     """A hub that converts in advance, with sessions that nobody has opened.
 
     Attributes:
+        url: its address.
         database: its registry.
         links: address of XProf by the run's name.
     """
 
+    url: str
     database: Database
     links: Mapping[str, str]
 
@@ -80,7 +82,9 @@ def known(
     try:
         hub = factory.start(settings)
         links = {run: share(hub.url, run, "s", path) for run, path in folders.items()}
-        yield Known(database, {run: f"{link}{PROFILE_PATH}" for run, link in links.items()})
+        yield Known(
+            hub.url, database, {run: f"{link}{PROFILE_PATH}" for run, link in links.items()}
+        )
     finally:
         factory.stop_all()
         database.close()
@@ -205,3 +209,23 @@ def test_what_a_profile_does_not_say_is_left_out(known: Known) -> None:
     assert gpu.peak_memory_bytes is None
     assert gpu.gaps
     assert known.figures("jax").top_ops == ()
+
+
+def test_a_comparison_says_the_same(known: Known) -> None:
+    """Two devices, so that what can't be compared is left out and said."""
+
+    def is_ready() -> bool:
+        return get(f"{known.url}/v1/comparisons?left=demo/s&right=gpu/s").status == 200
+
+    until(is_ready)
+    found = json.loads(get(f"{known.url}/v1/comparisons?left=demo/s&right=gpu/s&opLimit=600").body)
+    told = known.answer("demo", "overview_page")[1]["p"]
+    average = found["stepTime"]["averageMs"]
+    assert f"{average['left']:.2f}" == told["steptime_ms_average"]
+    assert "right" not in average
+    assert found["opBasis"] == "PROFILE"
+    rows = table(known.answer("gpu", "framework_op_stats")[1])
+    add = next(row for row in rows if row["operation"] == "jit(train_step)/add")
+    shown = next(op for op in found["ops"] if op["name"] == "jit(train_step)/add")
+    assert shown["timeUs"]["right"] == pytest.approx(add["total_self_time"] / 2)
+    assert "TPU v5p on the left, GPU on the right" in found["warnings"][0]
