@@ -93,7 +93,7 @@ def test_from_the_provider_to_a_role_and_out_again(
     expect(ann.get_by_role("heading", level=1)).to_have_text("Runs")
 
     row.get_by_text("Change").click()
-    row.get_by_role("button", name="Remove").click()
+    row.get_by_role("button", name="Remove the role").click()
     expect(row).to_have_count(0)
     ann.reload()
     expect(ann.get_by_role("heading", level=1)).to_have_text("Sign in")
