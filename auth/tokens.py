@@ -21,6 +21,7 @@ RANDOM_BYTES = 32
 """Random bytes in a token; base64url makes 43 characters of them."""
 
 _ALPHABET = string.ascii_letters + string.digits + "-_"
+_LINK_TOKEN = re.compile(rf"{LINK_PREFIX}[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9_-])")
 
 
 def new_link_token() -> str:
@@ -31,6 +32,12 @@ def new_link_token() -> str:
 def new_api_token() -> str:
     """A fresh API token: `xpa_` and 43 characters."""
     return API_PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+
+
+def read_link_token(text: str) -> str:
+    """The link token in a text, such as the address of a link; empty when there is no whole one."""
+    found = _LINK_TOKEN.search(text)
+    return found[0] if found else ""
 
 
 def hash_token(token: str) -> str:

@@ -24,6 +24,7 @@ from server.commands import (
     runs,
     sessions,
     share,
+    sharing_rules,
     signing_in,
     tokens,
     upload,
@@ -52,6 +53,7 @@ app.add_typer(tokens.app, name="tokens", rich_help_panel=_HUB)
 app.add_typer(members.app, name="members", rich_help_panel=_HUB)
 app.add_typer(audit.app, name="audit", rich_help_panel=_HUB)
 app.add_typer(operations.app, name="operations", rich_help_panel=_HUB)
+app.add_typer(sharing_rules.app, name="sharing-rules", rich_help_panel=_HUB)
 app.command("share", epilog=share.EXAMPLES, rich_help_panel=_HUB)(share.share)
 app.command("compare", epilog=compare.EXAMPLES, rich_help_panel=_HUB)(compare.compare)
 app.command("upload", epilog=upload.EXAMPLES, rich_help_panel=_HUB)(upload.upload)

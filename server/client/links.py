@@ -1,16 +1,25 @@
-"""Share links of a hub."""
+"""Share links of a hub, and the rules for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from server.client.paths import LINKS, member_path, run_path, session_path
+from auth.tokens import hash_token
+from server.client.paths import LINKS, SHARING_RULES, member_path, run_path, session_path
 from server.client.transport import Call, Transport
-from server.link_schemas import CreatedLink, NewLink, ShareLink, ShareLinkList
+from server.link_schemas import (
+    CreatedLink,
+    LinkChange,
+    NewLink,
+    ShareLink,
+    ShareLinkList,
+    SharingRules,
+    SharingRulesChange,
+)
 
 
 class Links:
-    """Makes, reads and revokes links; every method raises `HubError`."""
+    """Makes, reads, changes and revokes links; every method raises `HubError`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -36,7 +45,43 @@ class Links:
         """One link by its id, which is not its token."""
         return self._transport.get(member_path(LINKS, link), ShareLink)
 
+    def find(self, token: str) -> ShareLink | None:
+        """The link that has a token, which is not sent; None if there is none."""
+        parameters = {"tokenHash": hash_token(token)}
+        for page in self._transport.pages(LINKS, ShareLinkList, parameters):
+            return next(iter(page.share_links), None)
+        return None
+
+    def update(
+        self, link: str, changes: LinkChange, mask: Sequence[str] = (), *, etag: str = ""
+    ) -> ShareLink:
+        """Changes a link; counts at the next request.
+
+        Args:
+            link: its id.
+            changes: the new values.
+            mask: paths of the fields to change; all that `changes` sets unless given.
+            etag: change it only if it is as this says.
+        """
+        parameters = {"updateMask": ",".join(mask)}
+        headers = {"If-Match": f'"{etag}"'} if etag else {}
+        call = Call("PATCH", member_path(LINKS, link), parameters, changes, headers)
+        return self._transport.send(call, ShareLink)
+
     def revoke(self, link: str) -> ShareLink:
         """Ends a link by its id; doing it twice does no harm."""
         call = Call("DELETE", member_path(LINKS, link), is_repeatable=True)
         return self._transport.send(call, ShareLink)
+
+    def rules(self) -> SharingRules:
+        """What links may be."""
+        return self._transport.get(SHARING_RULES, SharingRules)
+
+    def change_rules(
+        self, changes: SharingRulesChange, mask: Sequence[str] = (), *, etag: str = ""
+    ) -> SharingRules:
+        """Changes what links may be, those that exist too; arguments as of `update`."""
+        parameters = {"updateMask": ",".join(mask)}
+        headers = {"If-Match": f'"{etag}"'} if etag else {}
+        call = Call("PATCH", SHARING_RULES, parameters, changes, headers)
+        return self._transport.send(call, SharingRules)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 RUNS = "/machineLearningRuns"
 LINKS = "/shareLinks"
+SHARING_RULES = "/sharingRules"
 TOKENS = "/apiTokens"
 MEMBERS = "/members"
 OPERATIONS = "/operations"
