@@ -68,9 +68,15 @@ def test_a_run_ends_and_is_opened_again(api: Api, hub: Commands) -> None:
 def test_deletions_say_what_is_gone_and_what_stays(api: Api, hub: Commands) -> None:
     hub.lines("sessions", "attach", "r", str(write_profile(api, "t")))
     said = hub.said("sessions", "delete", "r/t")
-    assert said == "Took r/t off its run and ended its links. The profile in storage stays.\n"
+    assert said == (
+        "Took r/t off its run and ended its links. The profile in storage stays.\n"
+        "For some days it can come back: xprof-hub sessions undelete r/t\n"
+    )
     said = hub.said("runs", "delete", "r")
-    assert said == ("Deleted run r with its 1 session and their links. Profiles in storage stay.\n")
+    assert said == (
+        "Deleted run r with its 1 session and their links. Profiles in storage stay.\n"
+        "For some days it can come back: xprof-hub runs undelete r\n"
+    )
     assert hub.complaint("runs", "delete", "r", status=3) == "xprof-hub: There is no run 'r'.\n"
 
 
