@@ -33,7 +33,7 @@ class GuardedHub:
 
     Attributes:
         url: of the hub's own pages.
-        dashboard: where the session opens.
+        dashboard: where the session opens in XProf.
         database: its database's URL.
         admin: an admin's token.
     """
@@ -193,8 +193,10 @@ def test_from_the_list_of_runs_to_a_session_and_out(hub: GuardedHub, visitor: Pa
     sign_in(visitor, token)
     visitor.get_by_role("link", name="my run").click()
     visitor.get_by_role("link", name="two hosts").click()
-    visitor.wait_for_url(f"{hub.dashboard}{XPROF}**")
+    visitor.get_by_role("link", name="Open in XProf").click()
+    visitor.wait_for_url(f"{hub.dashboard}**")
     visitor.goto(f"{hub.url}/runs/my%20run")
+    visitor.locator(".top-person > summary").click()
     expect(visitor.get_by_text("Signed in as ann")).to_be_visible()
     visitor.get_by_role("button", name="Sign out").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -234,7 +236,10 @@ def test_a_profile_is_shown_where_nobody_is_signed_in(split_hub: GuardedHub, vis
     assert "grant" not in visitor.url
     assert noted == []
     kept = {cookie["domain"]: cookie["path"] for cookie in visitor.context.cookies()}
-    assert kept == {"localhost": "/", "127.0.0.1": urlsplit(split_hub.dashboard).path}
+    assert kept == {
+        "localhost": "/",
+        "127.0.0.1": urlsplit(split_hub.dashboard).path.removesuffix(XPROF),
+    }
     # Its address, copied, leads another browser to sign in, and this one straight back.
     visitor.goto(visitor.url)
     expect_xprof(visitor, "hlo_stats")

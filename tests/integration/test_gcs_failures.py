@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,19 @@ def test_a_download_asks_for_the_listed_generation(store: FakeGcs, tmp_path: Pat
     gone = StoredFile(FILE.location, FILE.name, FILE.size, "6")
     caught = failure(lambda: storage_of(store).download(gone, tmp_path / "copy"))
     assert caught.code is ErrorCode.SOURCE_CHANGED
+
+
+def test_a_part_is_of_the_listed_generation_or_nothing(store: FakeGcs) -> None:
+    gcs = storage_of(store)
+    assert gcs.read_part(FILE, 1, 2) == b"bc"
+    assert store.requests[-1].query["generation"] == "7"
+    assert store.requests[-1].byte_range == (1, 2)
+    store.trouble = first_time(error(503, "backendError"), lambda request: True)
+    assert gcs.read_part(FILE, 0, 4) == b"abcd"
+    replaced = replace(FILE, generation="6")
+    assert failure(lambda: gcs.read_part(replaced, 0, 4)).code is ErrorCode.SOURCE_CHANGED
+    # Shorter than was listed, whatever its generation says.
+    assert failure(lambda: gcs.read_part(FILE, 2, 4)).code is ErrorCode.SOURCE_CHANGED
 
 
 def test_damaged_content_is_not_accepted(store: FakeGcs, tmp_path: Path) -> None:

@@ -104,6 +104,17 @@ def test_a_replaced_object_is_another_generation(
     assert (tmp_path / "copy").read_bytes() == b"newer"
 
 
+def test_parts_of_an_object(gcs: GcsStorage, gcs_emulator: GcsEmulator, bucket: str) -> None:
+    gcs_emulator.upload(bucket, "s/a b#1.xplane.pb", b"0123456789")
+    (file,) = gcs.list_files(f"gs://{bucket}/s")
+    assert gcs.read_part(file, 0, 10) == b"0123456789"
+    assert gcs.read_part(file, 3, 2) == b"34"
+    gcs_emulator.client().bucket(bucket).delete_blob("s/a b#1.xplane.pb")
+    with pytest.raises(LoaderError) as caught:
+        gcs.read_part(file, 0, 2)
+    assert caught.value.code is ErrorCode.SOURCE_CHANGED
+
+
 def test_a_deleted_object_has_changed(
     gcs: GcsStorage, gcs_emulator: GcsEmulator, bucket: str, tmp_path: Path
 ) -> None:

@@ -121,6 +121,22 @@ def test_folders_are_listed_sorted(folder: Path) -> None:
     assert LocalStorage().list_folders(str(folder)) == [f"{folder}/1", f"{folder}/2"]
 
 
+def test_parts_are_those_of_the_listed_file(folder: Path) -> None:
+    path = folder / "a.xplane.pb"
+    path.write_bytes(b"0123456789")
+    storage = LocalStorage()
+    (file,) = storage.list_files(str(path))
+    assert storage.read_part(file, 0, 10) == b"0123456789"
+    assert storage.read_part(file, 3, 2) == b"34"
+    assert code_of(storage.read_part, file, 8, 3) is ErrorCode.SOURCE_CHANGED
+    path.write_bytes(b"9876543210")
+    assert code_of(storage.read_part, file, 0, 1) is ErrorCode.SOURCE_CHANGED
+    path.unlink()
+    assert code_of(storage.read_part, file, 0, 1) is ErrorCode.SOURCE_CHANGED
+    path.symlink_to("b.xplane.pb")
+    assert code_of(storage.read_part, file, 0, 1) is ErrorCode.SOURCE_CHANGED
+
+
 def test_download_copies_the_bytes(folder: Path, tmp_path: Path) -> None:
     content = os.urandom(5_000_000)
     (folder / "a.xplane.pb").write_bytes(content)
