@@ -277,6 +277,10 @@ def test_a_merge_that_is_asked_for_again_is_the_first_one(merging: Merging) -> N
     assert len({answer.json()["uid"] for answer in answers}) == 1
     assert [host["host"] for host in answers[-1].json()["hosts"]] == ["vm0", "vm1"]
     assert len(merging.http.get(RUN).json()["profilerSessions"]) == 3
+    made = answers[0].json()
+    since = f'verb = "merge" AND createTime >= "{made["createTime"]}"'
+    told = merging.http.get("/v1/auditEvents", params={"filter": since}).json()["auditEvents"]
+    assert [event["resource"] for event in told] == [made["name"]]
     # Without a name it is another request, and these are part of a merged session.
     assert merging.merge(*NAMES[:2]).status_code == 409
 
