@@ -80,6 +80,23 @@ def test_a_comment_on_a_range_of_the_trace_opens_that_range_again(about: str, pa
     assert parse_qs(urlsplit(href).query)["view_end"] == [str(RANGE[1])]
 
 
+def test_the_bar_has_room_for_its_ways(about: str, page: Page) -> None:
+    shown = Viewer(page, about)
+    shown.open("overview_page")
+    brand = shown.wait_for("mat-toolbar").get_by_text(re.compile(r"v\d+\.\d+"))
+    for width in (320, 600, 700, 860, 1024, 1440):
+        page.set_viewport_size({"width": width, "height": 700})
+        box = brand.bounding_box()
+        assert box is not None
+        boxes = page.locator("#xh-bar > :is(p, button, a, details)").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect()).filter(box => box.width)"
+            ".map(({left, right}) => [left, right]).sort((a, b) => a[0] - b[0])"
+        )
+        edges = [box["x"] + box["width"], *(edge for pair in boxes for edge in pair), width]
+        assert edges == sorted(edges), width  # nothing lies over something else, or outside
+        assert len(boxes) >= 2
+
+
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_page_fills_itself_and_suits_every_reader(
     about: str, browser: Browser, theme: Theme
