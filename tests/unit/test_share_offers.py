@@ -1,4 +1,4 @@
-"""What is offered to whoever makes a link: what the sharing rules allow, the usual chosen, the rest told why."""
+"""What is offered to whoever makes a link: what the sharing rules allow, the usual chosen, the rest told."""
 
 from __future__ import annotations
 
