@@ -24,6 +24,7 @@ from server.routes import (
     session_merges,
     session_prewarm,
     sessions,
+    sharing_rules,
     tokens,
     uploads,
 )
@@ -46,6 +47,7 @@ def test_every_operation_is_listed() -> None:
         members,
         audit_events,
         links,
+        sharing_rules,
         operations,
         tokens,
         callers,

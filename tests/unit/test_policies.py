@@ -20,7 +20,7 @@ def directives(policy: str) -> dict[str, str]:
 def test_policies_allow_no_other_host_no_eval_and_no_inline_script(kind: PageKind) -> None:
     policy = directives(Policies().of(kind))
     assert policy["default-src"] == "'none'"
-    assert policy["form-action"] == ("'self'" if kind in {"form", "site"} else "'none'")
+    assert policy["form-action"] == ("'self'" if kind in {"form", "site", "unlock"} else "'none'")
     for directive, sources in policy.items():
         allowed = {"'none'", "'self'", "data:", "blob:", "'wasm-unsafe-eval'"}
         if directive == "style-src":
@@ -53,6 +53,7 @@ def test_who_may_show_pages_in_a_frame(
     assert found == {
         "index": around_the_page,
         "message": around_the_page,
+        "unlock": around_the_page,
         "trace": around_its_frames,
         "graph": around_its_frames,
         "words": "'none'",
@@ -70,4 +71,6 @@ def test_a_form_may_lead_to_the_content_host_and_nothing_else_sends_one() -> Non
     }
     assert found.pop("form") == f"'self' {content}"
     assert found.pop("site") == f"'self' {content}"
+    # It stands below the link that it opens, and leads there.
+    assert found.pop("unlock") == "'self'"
     assert set(found.values()) == {"'none'"}
