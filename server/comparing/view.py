@@ -10,12 +10,13 @@ from urllib.parse import quote, urlencode
 from server.comparing import words
 from server.comparing.addresses import Addresses
 from server.comparing.configs import ConfigComparison
-from server.comparing.drawing import StepDrawing, draw_steps
 from server.comparing.sides import Compared, Side
 from server.comparing.values import Basis, Comparison, OpChange, OpStanding
 from server.comparing.words import Row
 from server.figures.freshness import Standing
+from server.ui.sparkline import Sparkline, sparkline
 
+_CURVE_SIZE = 480, 56
 FIRST_OPS = 50
 """Operations that a page shows at first."""
 _STANDINGS = {
@@ -46,7 +47,7 @@ class SideCard:
         session_href: its own page.
         xprof_href: its XProf.
         change_href: where another is chosen in its place.
-        steps: its step times as a drawing.
+        steps: its step times as a curve, on one scale with the other side's; None without one.
     """
 
     place: str
@@ -60,7 +61,7 @@ class SideCard:
     session_href: str
     xprof_href: str
     change_href: str
-    steps: StepDrawing
+    steps: Sparkline | None
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def _card(
         session_href=addresses.session(side.ref),
         xprof_href=addresses.xprof(side.ref),
         change_href=change_href,
-        steps=draw_steps(_times(side), average, longest, spoken),
+        steps=sparkline(_times(side), spoken, *_CURVE_SIZE, greatest=longest),
     )
 
 

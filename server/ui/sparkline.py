@@ -35,7 +35,11 @@ class Sparkline:
 
 
 def sparkline(
-    values: Sequence[float], words: str, width: int = 120, height: int = 32
+    values: Sequence[float],
+    words: str,
+    width: int = 120,
+    height: int = 32,
+    greatest: float = 0.0,
 ) -> Sparkline | None:
     """A curve of these values from left to right; None where there are none to draw.
 
@@ -44,11 +48,12 @@ def sparkline(
         words: what the curve shows.
         width: of the box.
         height: of the box.
+        greatest: a value that the scale reaches at least, so that several curves have the same one.
     """
     usable = [value for value in values if isfinite(value) and value >= 0]
     if not usable:
         return None
-    top = max(usable) * _HEADROOM or 1.0
+    top = max(greatest, *usable) * _HEADROOM or 1.0
     # One value is a level line.
     shown = usable if len(usable) > 1 else usable * 2
     across = width / (len(shown) - 1)

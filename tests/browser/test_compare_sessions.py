@@ -87,8 +87,8 @@ def test_the_numbers_are_those_of_the_api(api: Api, shown: Page) -> None:
     expect(shown.get_by_text(f"Steps take {percent:.1f} % longer on the right.")).to_be_visible()
     assert HOSTILE in shown.inner_text("#operations")
     assert shown.locator("main img").count() == 0
-    # Bars of both sides are on one scale: the left side's longest step is a third of the right one's.
-    heights = [path.bounding_box() for path in shown.locator(".compare-steps path").all()]
+    # Curves of both sides are on one scale: the left side's longest step is a third of the right one's.
+    heights = [path.bounding_box() for path in shown.locator(".compare-side .spark polygon").all()]
     assert heights[0] and heights[1]
     assert heights[0]["height"] / heights[1]["height"] == pytest.approx(1 / 3, abs=0.05)
 

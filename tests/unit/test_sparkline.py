@@ -40,3 +40,12 @@ def test_zeros_are_a_line_at_the_bottom() -> None:
     curve = sparkline([0, 0], "idle", height=32)
     assert curve is not None
     assert {y for _, y in points(curve.line)} == {32}
+
+
+def test_curves_can_share_a_scale() -> None:
+    curve = sparkline([50, 50], "Step time", width=100, height=54, greatest=100)
+    assert curve is not None
+    assert curve.line == "0,29 100,29"
+    assert curve.average_y == "29"
+    alone = sparkline([50, 50], "Step time", width=100, height=54, greatest=10)
+    assert alone == sparkline([50, 50], "Step time", width=100, height=54)
