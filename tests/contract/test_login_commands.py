@@ -51,10 +51,15 @@ def test_a_token_that_was_kept_is_used_by_all_commands(
 
 def test_variables_win_over_the_file(guarded: Api, person: Commands) -> None:
     _, editor = token_for(guarded, Role.EDITOR)
-    _, viewer = token_for(guarded, Role.VIEWER)
+    token_id, viewer = token_for(guarded, Role.VIEWER)
     person.run("login", guarded.url, "--token-stdin", given=editor)
     person.environment["XPROF_HUB_TOKEN"] = viewer
-    assert person.json("whoami") == {"name": "viewer", "role": "viewer", "auth": "token"}
+    assert person.json("whoami") == {
+        "name": "viewer",
+        "id": f"token:{token_id}",
+        "role": "viewer",
+        "auth": "token",
+    }
     person.environment |= {
         "XPROF_HUB_TOKEN": "",
         "XPROF_HUB_URL": f"http://127.0.0.1:{free_port()}",
@@ -64,9 +69,14 @@ def test_variables_win_over_the_file(guarded: Api, person: Commands) -> None:
 
 def test_every_role_may_ask_who_it_is(guarded: Api) -> None:
     for role in Role:
-        _, secret = token_for(guarded, role)
+        token_id, secret = token_for(guarded, role)
         answer = Commands(guarded.url, secret).json("whoami")
-        assert answer == {"name": role.value, "role": role.value, "auth": "token"}
+        assert answer == {
+            "name": role.value,
+            "id": f"token:{token_id}",
+            "role": role.value,
+            "auth": "token",
+        }
 
 
 @pytest.mark.parametrize("given", ["", "\n", "xph_link", "hello", "Bearer xpa_x"])
