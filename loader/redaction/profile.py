@@ -21,6 +21,7 @@ from loader.inspection.events import forget, jump
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.refusals import cut_off, unreadable
 from loader.inspection.wire import Walker, WireError
+from loader.redaction.parts import PartWriter, block, check_size, field, number
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redaction.schema import parse, written
 from loader.redaction.texts import BINARY, TextReplacer
@@ -58,7 +59,8 @@ def redact_profile(
         limits: those of the inspection.
 
     Raises:
-        LoaderError: MALFORMED, a part of the profile can't be read; says nothing of what is in it.
+        LoaderError: MALFORMED, a part of the profile can't be read, or TOO_LARGE; says nothing of what is in
+            it.
         OSError: a file can't be read or written.
     """
     with source.open("rb") as stream, target.open("xb", buffering=_PIECE) as out:
@@ -88,6 +90,7 @@ class _Copy:
         self._replace = pseudonyms.encoded
         self._walker = Walker(data, limits.fields)
         self._replacer = TextReplacer(pseudonyms.encoded, self._binary_stat)
+        self._parts = PartWriter(self._replacer)
         self._stats: dict[int, bytes] = {}
 
     def write(self) -> None:
@@ -97,7 +100,7 @@ class _Copy:
                 with self._block(_PLANE, last - first):
                     self._plane(first, last)
             elif tag == _HOSTNAME:
-                self._out.write(_block(_HOSTNAME, self._hostname(self._data[first:last])))
+                self._out.write(block(_HOSTNAME, self._hostname(self._data[first:last])))
 
     def _plane(self, start: int, end: int) -> None:
         self._stats = self._stat_names(start, end)
@@ -106,9 +109,9 @@ class _Copy:
                 with self._block(_LINE, last - first):
                     self._line(first, last)
             elif tag == _PLANE_NAME:
-                self._out.write(_block(tag, self._replace(self._data[first:last])))
+                self._out.write(block(tag, self._replace(self._data[first:last])))
             elif tag == _PLANE_ID:
-                self._out.write(_number(tag, first))
+                self._out.write(number(tag, first))
             elif tag == _EVENT_METADATA:
                 self._part(tag, "EventMetadataEntry", first, last)
             elif tag == _STAT_METADATA:
@@ -117,8 +120,7 @@ class _Copy:
                 self._part(tag, "Stat", first, last)
 
     def _part(self, tag: int, kind: str, first: int, last: int) -> None:
-        message = parse(kind, self._data[first:last])
-        self._out.write(_block(tag, written(self._replacer.apply(message))))
+        self._out.write(block(tag, self._parts.rewrite(kind, self._data[first:last])))
 
     def _stat_names(self, start: int, end: int) -> dict[int, bytes]:
         """Those of the plane's stats whose bytes can be kept, by id."""
@@ -137,7 +139,8 @@ class _Copy:
         while position < end:
             for tag, first, last in self._walker.fields(position, end):
                 if tag == _EVENT:
-                    events = [_block(_EVENT, self._data[first:last])]
+                    check_size(last - first)
+                    events = [block(_EVENT, self._data[first:last])]
                     position = last
                     if last - first < _PIECE:
                         position = self._run(last, end)
@@ -145,8 +148,8 @@ class _Copy:
                     self._events(b"".join(events))
                     forget(self._data, first, position)
                     break
-                field = _number(tag, first) if tag & 7 == 0 else _field(tag, self._data[first:last])
-                self._out.write(written(self._replacer.apply(parse("LineHead", field))))
+                head = number(tag, first) if tag & 7 == 0 else field(tag, self._data[first:last])
+                self._out.write(written(self._replacer.apply(parse("LineHead", head))))
             else:
                 return
 
@@ -174,15 +177,21 @@ class _Copy:
         elif name == _CORE_DETAILS:
             setattr(stat, BINARY, self._core_details(raw))
         elif name in _NUMBERS_ONLY:
-            setattr(stat, BINARY, _numbers(_NUMBERS_ONLY[name], raw))
+            setattr(stat, BINARY, self._numbers(_NUMBERS_ONLY[name], raw))
         else:
             stat.ClearField(BINARY)
 
     def _hlo(self, raw: bytes) -> bytes:
         try:
-            return written(self._replacer.apply(parse("Hlo", raw)))
-        except DecodeError:
+            return self._parts.rewrite("Hlo", raw)
+        except (DecodeError, WireError):
             return _NO_MESSAGE
+
+    def _numbers(self, kind: str, raw: bytes) -> bytes:
+        try:
+            return self._parts.rewrite(kind, raw)
+        except DecodeError:
+            return b""
 
     def _core_details(self, raw: bytes) -> bytes:
         try:
@@ -205,7 +214,7 @@ class _Copy:
             self._out = inner = io.BytesIO()
             yield
             self._out = outer
-            outer.write(_block(tag, inner.getvalue()))
+            outer.write(block(tag, inner.getvalue()))
             return
         outer.write(bytes((tag,)) + bytes(_PADDED_BYTES))
         begin = outer.tell()
@@ -221,38 +230,8 @@ def _entry(entry: Message) -> tuple[int, bytes]:
     return int(entry.key), bytes(entry.value.name)
 
 
-def _numbers(kind: str, raw: bytes) -> bytes:
-    try:
-        return written(parse(kind, raw))
-    except DecodeError:
-        return b""
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
 def _padded(value: int) -> bytes:
     """A number in as many bytes as were kept free."""
     shifts = range(0, 7 * _PADDED_BYTES, 7)
     groups = [value >> shift & 0x7F for shift in shifts]
     return bytes(group | 0x80 for group in groups[:-1]) + bytes(groups[-1:])
-
-
-def _number(tag: int, value: int) -> bytes:
-    return _varint(tag) + _varint(value)
-
-
-def _field(tag: int, content: bytes) -> bytes:
-    """A field that is no varint, as it stood."""
-    length = _varint(len(content)) if tag & 7 == 2 else b""
-    return _varint(tag) + length + content
-
-
-def _block(tag: int, content: bytes) -> bytes:
-    return _varint(tag) + _varint(len(content)) + content

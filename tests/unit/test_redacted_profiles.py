@@ -206,3 +206,23 @@ def test_what_the_profiler_reported_is_left_out(tmp_path: Path) -> None:
     copy = redacted(tmp_path, data)
     assert b"secret" not in copy
     assert inspect_profile(tmp_path / "copy").warnings == ()
+
+
+def test_small_messages_by_the_million_are_refused_before_they_take_memory(tmp_path: Path) -> None:
+    many = block(1, block(3, block(2, b"\x8a\x01\x00" * 3_000_000)))  # slices of one instruction
+    data = metadata_plane(event_metadata(1, "jit_step(7)", stats=hlo_proto_stat(many)))
+    with pytest.raises(LoaderError) as caught:
+        redacted(tmp_path, data)
+    assert caught.value.code is ErrorCode.TOO_LARGE
+    stats = plane("/host:CPU", line("python", block(4, b"\x22\x00" * 5_000_000)))
+    with pytest.raises(LoaderError) as caught:
+        redacted(tmp_path, stats)
+    assert caught.value.code is ErrorCode.TOO_LARGE
+
+
+def test_many_instructions_are_no_matter(tmp_path: Path) -> None:
+    module = block(1, block(3, block(2, b"") * 50_000 + block(2, block(1, MARKER))))
+    data = metadata_plane(event_metadata(1, "jit_step(7)", stats=hlo_proto_stat(module)))
+    copy = redacted(tmp_path, data)
+    assert MARKER.encode() not in copy
+    assert len(copy) > 100_000
