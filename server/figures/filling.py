@@ -170,10 +170,12 @@ class Figures:
         if old is None or old.digest != digest:
             old = _without_figures(files, digest, now)
             await self._keep(uid, old)
+        known = old
         urgency = self._urgency(job, files)
         found = await self._collector.collect(files, urgency)
         if found.answers or urgency is not None:
-            await self._keep(uid, self._filled(old, found))
+            # Going through a long answer takes a while, too, which people need not wait for.
+            await self._keep(uid, await _in_thread(lambda: self._filled(known, found)))
 
     def _urgency(self, job: _Job, files: SessionFiles) -> Urgency | None:
         """With which urgency missing answers are made; None if they are not."""
