@@ -206,6 +206,9 @@ def test_pages_about_a_session_are_on_the_hubs_host_only(hosts: TwoHosts) -> Non
     shown = hosts.ask(f"{HUB}{SESSION}", hosts.signed_in)
     assert shown.status_code == 200
     assert "Open in XProf" in shown.text
+    xprof = hosts.ask(f"{CONTENT}{SESSION}{XPROF}/", cookie).text
+    for rest in ("/share", "#comments"):
+        assert f'href="{HUB}{SESSION}{rest}"' in xprof
     # Its parts ask for the hub's own cookie, and a pass is none.
     assert hosts.ask(f"{HUB}{SESSION}", cookie).status_code == 302
 
