@@ -91,7 +91,7 @@ async def sign_somebody_out(
 
     def do() -> None:
         ended = SqlBrowserSessions(services.database).end_all_of(subject, datetime.now(UTC))
-        note_audited(request, "members", signedOut=subject, browsers=ended)
+        note_audited(request, "members", verb="sign_out", signedOut=subject, browsers=ended)
 
     return await run_in_threadpool(_done, services, person, MemberForm(), do)
 

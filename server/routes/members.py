@@ -115,7 +115,8 @@ def add(
     """
     now = datetime.now(UTC)
     added = members.add_member(services.database, member, role, principal.name, now)
-    note_audited(request, member_name(added.id), member=added.member, role=added.role.value)
+    told = {"member": added.member, "role": added.role.value}
+    note_audited(request, member_name(added.id), verb="create", **told)
     return added
 
 
@@ -147,7 +148,8 @@ def remove(request: Request, services: Services, member: str, etag: str | None) 
     """
     is_admin_set = bool(services.sign_ins.admins)
     gone = members.remove_member(services.database, member, etag=etag, is_admin_set=is_admin_set)
-    note_audited(request, member_name(gone.id), member=gone.member, role=gone.role.value)
+    told = {"member": gone.member, "role": gone.role.value}
+    note_audited(request, member_name(gone.id), verb="delete", **told)
     return gone
 
 

@@ -153,7 +153,7 @@ def _say(
         problem = _in_words(error)
         form = comment_form(addresses, view, text[:LONGEST_COMMENT], problem)
         return _form_page(services, person, record, form, "New comment", "Comment", 400)
-    note_audited(request, comment_name(run, session, made.id))
+    note_audited(request, comment_name(run, session, made.id), verb="create")
     return _back(addresses, made.id)
 
 
