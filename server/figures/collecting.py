@@ -28,7 +28,7 @@ from server.workers import Workers
 from server.xprof_queries import DATA, request_of_route
 
 MOST_BYTES = 8 << 20
-"""Of an answer before it is parsed: about what takes a tenth of a second."""
+"""Of an answer before it is parsed: 7 MB take 0.15 s."""
 _LASTING = CACHEABLE | {ErrorCode.NOT_FOUND, ErrorCode.INVALID_REQUEST}
 """What lies in the files, so that the next try ends like this one."""
 logger = logging.getLogger(__name__)
