@@ -202,10 +202,10 @@ def holds_on(session: Session, run: RunRow) -> Sequence[str]:
     The group is held in place until the transaction ends, so that a hold on it and a deletion have an order.
     """
     found = ["the run"] if run.is_held else []
+    if not run.run_set:
+        return found
     group = session.scalar(
         select(RunGroupRow).where(RunGroupRow.id == run.run_set).with_for_update(read=True)
-        if run.run_set
-        else select(RunGroupRow).where(RunGroupRow.id == "")
     )
     return [*found, f"the run group {run.run_set!r}"] if group and group.is_held else found
 
