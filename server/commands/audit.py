@@ -98,7 +98,9 @@ def export(
     condition: ConditionOption = "",
     url: UrlOption = "",
     token: TokenOption = "",
+    as_json: JsonOption = False,
 ) -> None:
-    """Print all events, oldest first, one JSON object a line."""
+    """Print all events, oldest first: one JSON object a line as they come, or one list of all."""
     with connected(url, token) as client:
-        print_list(client.audit.list(condition, OLDEST_FIRST), False, (), lambda _event: (), True)
+        found = client.audit.list(condition, OLDEST_FIRST)
+        print_list(found, as_json, (), lambda _event: (), as_lines=not as_json)

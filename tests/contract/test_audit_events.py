@@ -136,7 +136,7 @@ def test_commands_list_show_and_export(guarded_api: Api) -> None:
         create_run(guarded_api, run)
     commands = Commands(guarded_api.url, admin)
     exported = [json.loads(line) for line in commands.lines("audit", "export")]
-    assert exported == events_of(guarded_api)
+    assert exported == events_of(guarded_api) == commands.json("audit", "export")
     condition = ("--filter", 'resource : "b"')
     assert [json.loads(one) for one in commands.lines("audit", "export", *condition)] == [
         exported[1]
