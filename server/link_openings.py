@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from auth.identity import Principal
 from auth.links import ShareLink, count_open
 from server.audit.requests import record_opening
+from server.errors import ApiError
 from server.grants import SessionGrant
 from server.link_cookies import set_opening
 from server.link_gate import LinkEnd, LinkEndedError, has_opened, link_path
@@ -66,5 +67,9 @@ def _viewer(request: Request, services: Services, grant: SessionGrant) -> Princi
     # On a developer's machine everybody is the same person, and nobody knows who that is.
     if services.settings.auth == "dev" or is_content_host(request, services):
         return None
-    person = find_person(request, services)
+    try:
+        person = find_person(request, services)
+    except ApiError:
+        # The link does not ask who it is, so it opens for somebody of whom nobody can tell just now.
+        return None
     return person.principal if person else None

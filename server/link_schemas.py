@@ -17,7 +17,8 @@ LONGEST_DAYS = 3660
 
 Password = Annotated[str, AfterValidator(check_password)]
 Opens = Annotated[int, Field(ge=1, le=MOST_OPENS)]
-Days = Annotated[float, Field(gt=0, le=LONGEST_DAYS)]
+Days = Annotated[float, Field(ge=1 / 24, le=LONGEST_DAYS)]
+"""An hour at least: a link is made to be sent to somebody."""
 
 
 class NewLink(Lifetime):

@@ -75,6 +75,7 @@ def test_at_first_everything_is_allowed_and_changes_are_kept(api: Api) -> None:
     ("body", "field"),
     [
         ({"longestDays": 0}, "longestDays"),
+        ({"longestDays": 1e-300}, "longestDays"),
         ({"defaultDays": 4000}, "defaultDays"),
         ({"defaultAccess": "ALL"}, "defaultAccess"),
         ({"allowAll": True}, "allowAll"),
