@@ -32,7 +32,8 @@ def events_of(api: Api, condition: str = "") -> list[dict[str, object]]:
 def test_every_change_is_written_down_once_without_its_secrets(guarded_api: Api) -> None:
     token_id, admin = admin_of(guarded_api)
     folders = [str(write_profile(guarded_api, name, log_directory=name)) for name in ("s", "t")]
-    secrets, made, done = [admin], {}, changes(folders)
+    made: dict[str, str] = {}
+    secrets, done = [admin], changes(folders)
     for change in done:
         answer = send(guarded_api, change, made)
         assert answer.status_code == 200, (change, answer.text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -40,7 +41,8 @@ EVENT = AuditEvent(
 
 def event(number: int, **changes: str) -> AuditEvent:
     """An event whose moment is that many seconds after the first one."""
-    return replace(EVENT, id=f"e{number}", moment=NOW + timedelta(seconds=number), **changes)
+    changed: dict[str, Any] = {"moment": NOW + timedelta(seconds=number), **changes}
+    return replace(EVENT, id=f"e{number}", **changed)
 
 
 def found(database: Database, condition: str = "", size: int = 100) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import delete
+
 from auth.links import LinkAccess, RunTarget, SessionTarget, ShareLink
 from server.registry import runs, sessions
 from server.registry.database import Database
 from server.registry.link_lists import LinkSearch, get_listed_link, search_links
 from server.registry.links import SqlLinkStore
+from server.registry.models import RunRow
 from server.registry.pages import PageRequest
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -92,6 +95,6 @@ def test_a_link_is_listed_with_its_last_opening_and_lists_have_pages(database: D
 def test_of_a_deleted_target_nothing_works(database: Database) -> None:
     fill(database)
     with database.writing() as session:
-        session.execute(runs.RunRow.__table__.delete())
+        session.execute(delete(RunRow))
     assert found(database, is_active=True) == set()
     assert len(found(database, is_active=False)) == 7
