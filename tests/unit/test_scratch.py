@@ -285,6 +285,15 @@ def waits_for_downloads(frame: FrameType | None) -> bool:
     return frame is not None
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, also where a shell started the tests in the background: there it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_download_that_nobody_waits_for_any_more_counts_until_it_ends(
     scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
 ) -> None:
