@@ -116,10 +116,12 @@ def read_email(text: object) -> str:
     if not isinstance(text, str):
         raise ValueError("This is no text.")
     address = unicodedata.normalize("NFC", text.strip()).lower()
+    # The sign for kelvin becomes a plain k, so another mailbox would pass for kate@example.org.
+    is_changed = any(_becomes_ascii(character) for character in text.strip())
     local, at, domain = address.rpartition("@")
     # Another @ can stand in quotes (RFC 5321), and then tools differ in what the domain is.
     is_one = bool(local and at and domain) and "@" not in local and " " not in address
-    if not is_one or len(address) > LONGEST_MEMBER or not _is_plain(address):
+    if not is_one or is_changed or len(address) > LONGEST_MEMBER or not _is_plain(address):
         raise ValueError("This is no e-mail address, which looks like ann@example.org.")
     return address
 
@@ -160,6 +162,11 @@ def _read_domain(name: str) -> str:
     if not domain or any(sign in domain for sign in "@/ *"):
         raise ValueError("A domain is what follows the @ of an address, as in domain:example.org.")
     return domain
+
+
+def _becomes_ascii(character: str) -> bool:
+    folded = unicodedata.normalize("NFC", character).lower()
+    return folded.isascii() and not character.isascii()
 
 
 def _is_plain(text: str) -> bool:

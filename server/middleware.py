@@ -76,7 +76,8 @@ class PathPrefix:
         path = _SLASHES.sub("/", scope["path"])
         shortened = path[len(self._prefix) :] or "/"
         is_inside = path == self._prefix or path.startswith(f"{self._prefix}/")
-        if not is_inside or shortened in self._private:
+        # The pattern of a route takes a line break at the end of a path, too.
+        if not is_inside or shortened.removesuffix("\n") in self._private:
             answer = PlainTextResponse(f"XProf Hub is served under {self._prefix}/.", 404)
             await answer(scope, receive, send)
             return

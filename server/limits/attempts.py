@@ -69,9 +69,19 @@ class Attempts:
             self._forget(now)
             _, count = self._counts.get(key, (end, 0))
             count = max(0, count + number)
-            if key in self._counts or (number > 0 and len(self._counts) < MOST_SUBJECTS):
+            if number > 0 and key not in self._counts:
+                self._make_room()
+            if number > 0 or key in self._counts:
                 self._counts[key] = (end, count)
             return count
+
+    def _make_room(self) -> None:
+        """Drops what was counted least, if there is no room: many addresses make no guess uncounted."""
+        if len(self._counts) < MOST_SUBJECTS:
+            return
+        least = sorted(self._counts, key=lambda key: (self._counts[key][1], self._counts[key][0]))
+        for key in least[: MOST_SUBJECTS // 10]:
+            del self._counts[key]
 
     def _forget(self, now: float) -> None:
         """Drops windows that are over; looks only when one may be."""

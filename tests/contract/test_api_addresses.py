@@ -51,7 +51,14 @@ def test_metrics_are_outside_of_the_public_prefix_only(tmp_path: Path) -> None:
     with serve_api(api_settings(tmp_path, path_prefix=PREFIX)) as api:
         outside = api.url.removesuffix(PREFIX)
         assert "xprof_hub_requests_total" in httpx2.get(f"{outside}/metrics").text
-        for path in ("/metrics", "//metrics", "/metrics/", "/%6detrics", "/./metrics"):
+        for path in (
+            "/metrics",
+            "//metrics",
+            "/metrics/",
+            "/%6detrics",
+            "/./metrics",
+            "/metrics%0A",
+        ):
             answer = httpx2.get(f"{api.url}{path}")
             assert answer.status_code == 404, path
             assert "xprof_hub" not in answer.text

@@ -46,6 +46,8 @@ def test_a_member_has_one_spelling(text: str, member: str) -> None:
         "user:an n@example.org",
         "user:ann@example.org\n",
         "user:ann@ex\u200bample.org",
+        "user:\u212aate@example.org",
+        "user:kate@\u212aorp.example",
         "role:admin",
         "allUsers",
         "token:1234",
