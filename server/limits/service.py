@@ -20,8 +20,8 @@ DEVICE_CODES = Limit("device-codes", 100, 600)
 WRONG_PASSWORDS_HERE = Limit("wrong-passwords-here", 10)
 """Passwords of a link, by link and address."""
 WRONG_PASSWORDS = Limit("wrong-passwords", 100, 3600)
-"""The same of all addresses together: a password of eight letters out of a dictionary holds out for days, and
-the link's maker sees in the audit log who tries."""
+"""The same of all addresses together: eight letters out of a dictionary hold out for days. The price: whoever
+has the link can keep others from opening it for an hour, if they have not shown the password yet."""
 UNKNOWN_LINKS = Limit("unknown-links", 120)
 """Addresses of links that nobody has made, by address."""
 

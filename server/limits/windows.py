@@ -11,8 +11,8 @@ import ipaddress
 from dataclasses import dataclass
 
 MOST_SUBJECTS = 10_000
-"""Those that one process keeps counts of at a time; of more, those that were counted least are dropped, or new
-ones are not counted there."""
+"""Those that one process keeps counts of at a time; beyond, those counted least are dropped, or new ones are
+not counted there."""
 _PREFIX = "xprof-hub:limit:"
 
 
