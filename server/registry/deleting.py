@@ -7,7 +7,7 @@ Each function is one transaction; no file is touched here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, or_, select, update
@@ -22,10 +22,11 @@ from server.registry.errors import (
     run_not_found,
     session_not_found,
 )
+from server.registry.holds import require_not_held
 from server.registry.keeping import Keeping, read_keeping
 from server.registry.looks import LookKind
 from server.registry.models import LinkRow, LookRow, RunRow, SessionRow
-from server.registry.people_models import RunGroupRow
+from server.registry.origins import require_unmerged
 from server.registry.records import ProfilerSession, Run, etag_of
 
 
@@ -66,7 +67,8 @@ def delete_run(
         if not with_sessions and session.scalar(live.limit(1)) is not None:
             raise RegistryError(RegistryProblem.NOT_EMPTY, f"Run {run_id!r} has profiler sessions.")
         is_held = session.scalar(live.where(SessionRow.is_held).limit(1)) is not None
-        _require_not_held(session, f"Run {run_id!r}", row, "a session of it" if is_held else "")
+        refused = f"Run {run_id!r} can't be deleted"
+        require_not_held(session, refused, row, "a session of it" if is_held else "")
         of_run = select(SessionRow.key).where(SessionRow.run_key == row.key)
         _end_links(session, or_(LinkRow.session_key.in_(of_run), LinkRow.run_key == row.key), now)
         _take_away(row, now, by)
@@ -98,8 +100,8 @@ def delete_session(
                 RegistryProblem.ETAG_MISMATCH,
                 f"Session {session_id!r} was changed since you read it. Read it again.",
             )
-        own = f"Session {session_id!r}"
-        _require_not_held(session, own, run, "it" if row.is_held else "")
+        refused = f"Session {session_id!r} can't be deleted"
+        require_not_held(session, refused, run, "it" if row.is_held else "")
         take_session_away(session, row, now, by)
 
 
@@ -151,7 +153,8 @@ def undelete_session(
         pin_if: whether it is to be pinned, given what says how long it is kept.
 
     Raises:
-        RegistryError: NOT_FOUND, or ALREADY_EXISTS: another session of the run has its id by now.
+        RegistryError: NOT_FOUND, or ALREADY_EXISTS: another session of the run has its id by now, or
+            what it was made of is part of another merged one.
     """
     try:
         with database.writing() as session:
@@ -174,6 +177,8 @@ def undelete_session(
                     RegistryProblem.NOT_FOUND,
                     f"Run {run_id!r} has no deleted session {session_id!r} that could be brought back.",
                 )
+            # While it was away, what it was made of may have become part of another one.
+            require_unmerged(session, run_key, sessions.to_record(row, run_id).merged_from)
             _bring_back(row, now)
             session.flush()
             keeping = read_keeping(session, row.uid)
@@ -194,42 +199,6 @@ def hasten_look(session: Session, run_uid: str, now: datetime) -> None:
         .where(LookRow.kind == LookKind.RUN.value, LookRow.subject == run_uid)
         .values(due=now, unchanged=0)
     )
-
-
-def holds_on(session: Session, run: RunRow) -> Sequence[str]:
-    """What keeps a run and all that it has: itself, or its group; in words.
-
-    The group is held in place until the transaction ends, so that a hold on it and a deletion have an order.
-    """
-    found = ["the run"] if run.is_held else []
-    if not run.run_set:
-        return found
-    group = session.scalar(
-        select(RunGroupRow).where(RunGroupRow.id == run.run_set).with_for_update(read=True)
-    )
-    return [*found, f"the run group {run.run_set!r}"] if group and group.is_held else found
-
-
-def _require_not_held(session: Session, what: str, run: RunRow, own: str) -> None:
-    """Refuses what a hold forbids.
-
-    Args:
-        session: the transaction.
-        what: what is to be deleted, in words.
-        run: the run that it is, or is part of.
-        own: what else is known to be held, in words; empty for nothing.
-
-    Raises:
-        RegistryError: HELD.
-    """
-    held = [own] if own else []
-    held += holds_on(session, run)
-    if held:
-        raise RegistryError(
-            RegistryProblem.HELD,
-            f"{what} can't be deleted: there is a hold on {' and '.join(held)}. An admin can lift it, by "
-            "setting held to false.",
-        )
 
 
 def _live_session(run: RunRow, session_id: str) -> Select[SessionRow]:

@@ -33,7 +33,16 @@ def require_free_origins(
     for origin in origins:
         if origin.uid not in there:
             raise session_not_found(run_id, origin.id)
-    taken = merged_origins(session, run_key)
+    require_unmerged(session, run_key, origins)
+
+
+def require_unmerged(session: Session, run_key: int, origins: tuple[SessionOrigin, ...]) -> None:
+    """Refuses what would make a session part of two merged ones.
+
+    Raises:
+        RegistryError: ALREADY_EXISTS.
+    """
+    taken = merged_origins(session, run_key) if origins else {}
     for origin in origins:
         if origin.uid in taken:
             raise RegistryError(

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session
 
 from loader.storage.base import XPLANE_SUFFIX
 from server.registry.database import Database
-from server.registry.deleting import hasten_look, holds_on, take_session_away
+from server.registry.deleting import hasten_look, take_session_away
+from server.registry.holds import holds_on
 from server.registry.keeping import Keeping, read_keeping
 from server.registry.models import LeftoverRow, RunRow, SessionRow
 from server.registry.people_models import RunGroupRow

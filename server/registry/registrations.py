@@ -7,6 +7,7 @@ once under one name; each gets an attempt of its own, and what it tells later be
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -18,6 +19,7 @@ from server.registry.attempts import add_attempt_after, apply_state, newest_row
 from server.registry.attempts import to_record as attempt_record
 from server.registry.database import Database
 from server.registry.errors import run_not_found
+from server.registry.holds import is_group_held
 from server.registry.models import AttemptRow, RunRow
 from server.registry.records import Attempt, Json, Run, RunState
 from server.registry.requests import RepeatableRequest, claim
@@ -119,7 +121,11 @@ def _changed_or_new(
         session.flush()
         return row, None
     newest = newest_row(session, row.key)
-    apply_changes(session, row, decide(to_record(row), newest.details if newest else {}), now)
+    changes = decide(to_record(row), newest.details if newest else {})
+    if is_group_held(session, row):
+        # A job names its group with each attempt, and must start nevertheless.
+        changes = replace(changes, run_set=None)
+    apply_changes(session, row, changes, now)
     return row, newest
 
 

@@ -18,6 +18,7 @@ from server.registry.attempts import apply_state
 from server.registry.conditions import Columns, Condition, to_sql
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
+from server.registry.holds import require_may_leave
 from server.registry.models import RunRow
 from server.registry.pages import Page, PageRequest, SortColumn, fetch_page
 from server.registry.patience import patience
@@ -193,12 +194,14 @@ def change_run(
     """As `update_run`, with changes that depend on what is there; what `decide` raises changes nothing.
 
     Raises:
-        RegistryError: NOT_FOUND or ETAG_MISMATCH; nothing was changed.
+        RegistryError: NOT_FOUND, ETAG_MISMATCH, or HELD: the group that it would leave; nothing was changed.
     """
     with database.writing() as session:
         row = _row(session, run_id, lock=True)
         _check(row, etag)
         changes = decide(to_record(row))
+        if changes.run_set is not None:
+            require_may_leave(session, row, changes.run_set)
         apply_changes(session, row, changes, now)
         session.flush()
         return to_record(row)

@@ -15,6 +15,7 @@ from server.errors import ApiError
 from server.names import session_name
 from server.prewarm import Prewarmer
 from server.registry.database import Database
+from server.registry.holds import require_files_free
 from server.registry.records import ProfilerSession
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
@@ -116,6 +117,7 @@ class Placer:
 
         Raises:
             ApiError: another file is there, or none where one was to be replaced.
+            RegistryError: HELD, one that may not be replaced.
         """
         if known.file is None or known.session is None:
             if asked.replaces is not None:
@@ -129,6 +131,7 @@ class Placer:
         if asked.replaces is None:
             raise _exists(target.host, known.file)
         _require_same(known.file, asked.replaces)
+        self._require_free(known.session, target.host)
         return None
 
     def _is_same(self, key: str, file: StoredFile, digest: bytes) -> bool:
@@ -191,13 +194,13 @@ class Placer:
             if current is None:
                 raise _conflict("There is no file of this host that could be replaced.")
             _require_same(current, asked.replaces)
+            self._require_free(session, target.host)
         return self._store.publish(draft, folder, target.host, current)
 
     def _note(self, session: ProfilerSession, file: StoredFile) -> Whole:
-        """Closes the session if this was its last host; a session that is gone takes its file with it."""
+        """Closes the session if this was its last host. One that was deleted may come back, with the file."""
         current = find_session(self._database, session.run, session.id)
         if current is None or current.uid != session.uid:
-            self._store.remove(file)
             raise _conflict("The session was deleted meanwhile. Send the file again.")
         completed = complete(
             self._database, self._store.storage, self._prewarmer, current, is_asked=False
@@ -220,13 +223,20 @@ class Placer:
 
         Raises:
             ApiError: the session was not made by uploads, has no such host, or the file is another one.
-            RegistryError: NOT_FOUND.
+            RegistryError: NOT_FOUND, or HELD.
         """
-        file = self._store.find(self._existing(run, session).locations[0], host)
+        found = self._existing(run, session)
+        file = self._store.find(found.locations[0], host)
         if file is not None and etag is not None:
             _require_same(file, etag)
+        self._require_free(found, host)
         if file is None or not self._store.remove(file):
             raise ApiError(NOT_FOUND, f"The session has no file of host {host!r}.")
+
+    def _require_free(self, session: ProfilerSession, host: str) -> None:
+        """Refuses to take a file from a session that is held."""
+        refused = f"The file of host {host!r} stays as it is"
+        require_files_free(self._database, session.run, session.id, refused)
 
     def _existing(self, run: str, session: str) -> ProfilerSession:
         found = find_session(self._database, run, session)

@@ -77,6 +77,24 @@ def test_a_merged_session_outlives_its_parts(
     assert sessions.get_session(database, "r", "m") == merged
 
 
+def test_a_merged_session_comes_back_unless_its_parts_are_merged_anew(
+    database: Database, parts: tuple[ProfilerSession, ...]
+) -> None:
+    def undelete() -> ProfilerSession:
+        return deleting.undelete_session(database, "r", "m", now=NOW, pin_if=lambda _: False)
+
+    merge(database, "m", *parts[:2])
+    deleting.delete_session(database, "r", "m", etag=None, now=NOW)
+    merge(database, "n", *parts[1:])
+    with pytest.raises(RegistryError, match="'n'") as refused:
+        undelete()
+    assert refused.value.problem is RegistryProblem.ALREADY_EXISTS
+    deleting.delete_session(database, "r", "n", etag=None, now=NOW)
+    # A part that was deleted meanwhile is no reason.
+    deleting.delete_session(database, "r", "a", etag=None, now=NOW)
+    assert undelete().id == "m"
+
+
 def test_a_part_that_is_gone_or_was_replaced_is_not_found(
     database: Database, parts: tuple[ProfilerSession, ...]
 ) -> None:
