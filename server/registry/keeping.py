@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Row, Select, and_, func, or_, select
+from sqlalchemy import Row, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
@@ -17,6 +17,8 @@ from server.registry.models import RunRow, SessionRow
 from server.registry.origins import NO_ORIGINS
 from server.registry.people_models import RunGroupRow, SummaryRow
 from server.registry.records import SessionKind
+
+_IN_GROUP = and_(RunGroupRow.id == RunRow.run_set, RunRow.run_set != "")
 
 
 @dataclass(frozen=True)
@@ -71,20 +73,21 @@ def find_perhaps_due(
         most: how many at a time.
     """
     with database.reading() as session:
-        groups = session.execute(
-            select(RunGroupRow.id, RunGroupRow.session_days).where(
-                RunGroupRow.session_days.is_not(None), ~RunGroupRow.is_held
-            )
+        known = session.scalars(
+            select(RunGroupRow.session_days)
+            .where(RunGroupRow.session_days.is_not(None), ~RunGroupRow.is_held)
+            .distinct()
         )
+        ends = {days: end for days in known if days and (end := _days_before(now, days))}
         over = [SessionRow.expires <= now]
-        for group, days in groups:
-            before = None if days is None else _days_before(now, days)
-            if before is not None:
-                of_group = (RunRow.run_set == group, SessionRow.expires.is_(None))
-                over.append(and_(*of_group, SessionRow.created <= before))
+        if ends:
+            # One expression for all groups: SQLite takes no more than a thousand conditions.
+            of_group = SessionRow.created <= case(ends, value=RunGroupRow.session_days)
+            over.append(and_(SessionRow.expires.is_(None), of_group))
         query = (
             select(SessionRow.key, SessionRow.uid)
             .join(RunRow, RunRow.key == SessionRow.run_key)
+            .outerjoin(RunGroupRow, _IN_GROUP)
             .where(
                 SessionRow.key > after,
                 SessionRow.deleted.is_(None),
@@ -92,6 +95,7 @@ def find_perhaps_due(
                 ~SessionRow.is_pinned,
                 ~SessionRow.is_held,
                 ~RunRow.is_held,
+                or_(RunGroupRow.key.is_(None), ~RunGroupRow.is_held),
                 or_(*over),
             )
             .order_by(SessionRow.key)
@@ -145,7 +149,7 @@ def _facts() -> Select[
             RunGroupRow.is_held.label("group_is_held"),
         )
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .outerjoin(RunGroupRow, and_(RunGroupRow.id == RunRow.run_set, RunRow.run_set != ""))
+        .outerjoin(RunGroupRow, _IN_GROUP)
     )
 
 

@@ -28,6 +28,7 @@ from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
 from server.registry.models import LeftoverRow, SessionRow
 from server.registry.operations import add_operation
+from server.registry.people_models import RunGroupRow
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 GRACE = timedelta(days=7)
@@ -181,6 +182,22 @@ def test_what_keeps_a_session_keeps_it_from_being_pruned(database: Database, dis
         for at in (NOW, NOW + timedelta(days=30), NOW + timedelta(days=90))
     ]
     assert ends == [["due"], ["by-group"], ["later"]]
+
+
+def test_any_number_of_groups_may_have_an_end(database: Database, disk: Disk) -> None:
+    with database.writing() as session:
+        for number in range(1200):
+            days, is_held = 1 + number % 50, number == 1150
+            values = {"note": "", "updater": "me", "updated": NOW, "version": 1}
+            session.add(RunGroupRow(id=f"g{number}", session_days=days, is_held=is_held, **values))
+    for number in (0, 1, 1100, 1150):  # after 1, 2, 1 and (but it is held) 1 day
+        new = runs.RunChanges(run_set=f"g{number}")
+        runs.create_run(database, f"r{number}", new, creator="me", now=NOW)
+        attach(database, f"r{number}/s", f"/p/{number}")
+    report = prune(database, disk.places(), NOW + timedelta(days=1))
+    assert sorted(report.expired) == [
+        f"machineLearningRuns/r{number}/profilerSessions/s" for number in (0, 1100)
+    ]
 
 
 def test_one_that_came_back_is_kept(database: Database, disk: Disk) -> None:
