@@ -22,20 +22,6 @@ MOST_CLOSED = 500
 """Runs that are given up in one transaction, which holds them all."""
 
 
-def begin_attempt(
-    database: Database, run_id: str, details: Mapping[str, Json], *, now: datetime
-) -> Attempt:
-    """Begins a run's next attempt; one that is still under way ends as LOST at the same moment.
-
-    Two that begin at once get two numbers, one after the other.
-
-    Raises:
-        RegistryError: NOT_FOUND.
-    """
-    with database.writing() as session:
-        return to_record(add_attempt(session, _locked(session, run_id), details, now))
-
-
 def add_attempt(
     session: Session, run: RunRow, details: Mapping[str, Json], now: datetime
 ) -> AttemptRow:
@@ -133,20 +119,6 @@ def close_silent(database: Database, before: datetime, *, now: datetime) -> tupl
             _end_open(session, run.key, RunState.LOST, now)
             _set_state(run, RunState.LOST, now)
         return tuple(run.id for run in rows)
-
-
-def list_attempts(database: Database, run_id: str) -> tuple[Attempt, ...]:
-    """A run's attempts, the first one first; none for a run that no job has begun.
-
-    Raises:
-        RegistryError: NOT_FOUND.
-    """
-    with database.reading() as session:
-        key = session.scalar(select(RunRow.key).where(RunRow.id == run_id))
-        if key is None:
-            raise run_not_found(run_id)
-        query = select(AttemptRow).where(AttemptRow.run_key == key).order_by(AttemptRow.number)
-        return tuple(to_record(row) for row in session.scalars(query))
 
 
 def choose_attempt(database: Database, run_id: str, wanted: int | None) -> int | None:

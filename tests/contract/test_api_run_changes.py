@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from server.registry import attempts
 from server.registry.database import Database
+from tests.attempts import begin_attempt
 from tests.contract.api_calls import create_run, error_of, fields_of, new_session, run_path
 from tests.services.api import Api
 
@@ -36,8 +36,8 @@ def test_a_run_counts_its_sessions_and_lists_its_attempts(api: Api) -> None:
     new_session(api)
     database = Database(api.settings.resolved_database_url)
     start = datetime(2026, 1, 31, 12, tzinfo=UTC)
-    attempts.begin_attempt(database, "r", {}, now=start)
-    attempts.begin_attempt(database, "r", {}, now=start.replace(hour=13))
+    begin_attempt(database, "r", {}, now=start)
+    begin_attempt(database, "r", {}, now=start.replace(hour=13))
     database.close()
     create_run(api, "other")
     run = api.http.get(run_path("r")).json()

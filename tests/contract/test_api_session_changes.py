@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import httpx2
 import pytest
 
-from server.registry import attempts
 from server.registry.database import Database
+from tests.attempts import begin_attempt
 from tests.contract.api_calls import (
     attach,
     create_run,
@@ -172,7 +172,7 @@ def test_a_session_belongs_to_the_attempt_under_way_unless_another_is_named(api:
     create_run(api, "r")
     database = Database(api.settings.resolved_database_url)
     for _ in range(2):
-        attempts.begin_attempt(database, "r", {}, now=datetime.now(UTC))
+        begin_attempt(database, "r", {}, now=datetime.now(UTC))
     database.close()
     assert attach(api, "r", write_profile(api, "a")).json()["attempt"] == 2
     assert attach(api, "r", write_profile(api, "b"), attempt=1).json()["attempt"] == 1

@@ -17,6 +17,7 @@ from server.registry.pages import PageRequest
 from server.registry.records import SessionKind, SessionOrigin
 from server.registry.summaries import HostSize, SessionSummary, keep_summary
 from server.uploads.room import UploadRoom
+from tests.attempts import begin_attempt, list_attempts
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -27,11 +28,11 @@ def test_the_newest_attempts_of_a_run_are_kept(
     monkeypatch.setattr(attempts, "MOST_KEPT", 3)
     for run in ("r", "other"):
         runs.create_run(database, run, runs.RunChanges(), creator="me", now=NOW)
-    attempts.begin_attempt(database, "other", {}, now=NOW)
+    begin_attempt(database, "other", {}, now=NOW)
     for _ in range(5):
-        attempts.begin_attempt(database, "r", {}, now=NOW)
-    assert [one.number for one in attempts.list_attempts(database, "r")] == [3, 4, 5]
-    assert [one.number for one in attempts.list_attempts(database, "other")] == [1]
+        begin_attempt(database, "r", {}, now=NOW)
+    assert [one.number for one in list_attempts(database, "r")] == [3, 4, 5]
+    assert [one.number for one in list_attempts(database, "other")] == [1]
 
 
 def test_the_newest_operations_on_a_target_are_kept(

@@ -18,6 +18,7 @@ from server.registry.database import Database
 from server.registry.discovery import WatchedRun
 from server.registry.looks import Look, LookKind, add_looks, find_look
 from server.registry.records import RunState, SessionKind, SessionState
+from tests.attempts import begin_attempt
 from tests.discovery_parts import ROOT, Clock, CountingStore, Parts, profile
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -146,7 +147,7 @@ def test_a_session_without_files_is_waited_for_ever_more_seldom(sqlite_database:
 def test_a_silent_job_is_closed_visibly_and_opened_again_by_a_session(database: Database) -> None:
     store = CountingStore([profile("r1", NAME)])
     parts = new_parts(database, store)
-    attempts.begin_attempt(database, "r1", {}, now=NOW)
+    begin_attempt(database, "r1", {}, now=NOW)
     runs.create_run(database, "by-hand", runs.RunChanges(), creator="me", now=NOW)
     asyncio.run(parts.until_quiet())
     parts.clock.advance(hours=73)

@@ -12,6 +12,7 @@ from server.registry import attempts, deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.pages import PageRequest
 from server.registry.records import ProfilerSession, Run, RunState, SessionKind, SessionState
+from tests.attempts import begin_attempt
 from tests.discovery_parts import ROOT, Clock, CountingStore, Parts, profile
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -185,7 +186,7 @@ def test_a_job_that_begins_again_is_looked_at_often_again(database: Database) ->
         asyncio.run(parts.until_quiet())
         clock.advance(hours=8)
     asyncio.run(parts.until_quiet())
-    attempts.begin_attempt(database, "r1", {}, now=clock.now)
+    begin_attempt(database, "r1", {}, now=clock.now)
     store.put(profile("r1", FRESH))
     clock.advance(minutes=2)
     asyncio.run(parts.until_quiet())

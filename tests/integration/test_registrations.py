@@ -9,13 +9,13 @@ from threading import Barrier
 
 import pytest
 
-from server.registry.attempts import list_attempts
 from server.registry.database import Database
 from server.registry.errors import RegistryError
 from server.registry.pages import PageRequest
 from server.registry.records import Attempt, RunState
 from server.registry.registrations import register_attempt, report_state
 from server.registry.runs import RunChanges, get_run, list_runs
+from tests.attempts import list_attempts
 
 AT_ONCE = 16
 NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)

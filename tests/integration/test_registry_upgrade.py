@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 
 from auth.links import RunTarget, SessionTarget, create_link
 from server.registry import deleting, runs, session_changes, sessions
-from server.registry.attempts import close_silent, list_attempts
+from server.registry.attempts import close_silent
 from server.registry.database import Database
 from server.registry.leases import take_lease
 from server.registry.links import SqlLinkStore
@@ -23,6 +23,7 @@ from server.registry.operations import add_operation
 from server.registry.records import RunState, SessionKind, SessionOrigin
 from server.registry.registrations import register_attempt
 from server.registry.requests import RepeatableRequest
+from tests.attempts import list_attempts
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 FIRST_ROWS = (
