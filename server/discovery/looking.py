@@ -268,7 +268,7 @@ class Looker:
                 "and no new session was found. It is opened again when either happens."
             )
             try:
-                runs.add_warning(self._database, run_id, sentence)
+                runs.add_warning(self._database, run_id, sentence, now=now)
             except RegistryError as error:
                 logger.info("a lost run was deleted: %s", error.message)
         longest = self._rules.pace.longest_active
@@ -288,16 +288,16 @@ class Looker:
         kept = replace(look, looked=now, failures=failures, due=now + after_failures(failures))
         registry_looks.save_look(self._database, kept)
         if look.kind is LookKind.RUN and error.code not in _NO_NEWS:
-            self._warn(look.subject, error)
+            self._warn(look.subject, error, now)
         if look.kind is LookKind.ROOT or failures == 1:
             logger.warning("a look at a %s failed: %s", look.kind.value.lower(), error.message)
         return Looked(failure=error)
 
-    def _warn(self, uid: str, error: LoaderError) -> None:
+    def _warn(self, uid: str, error: LoaderError, now: datetime) -> None:
         run = find_watched_run(self._database, uid)
         if run is not None:
             sentence = f"Sessions of this run are not looked for: {error.message}"
-            runs.add_warning(self._database, run.id, sentence)
+            runs.add_warning(self._database, run.id, sentence, now=now)
 
 
 def _moved(look: Look, run: WatchedRun) -> Look:

@@ -220,9 +220,11 @@ def apply_changes(session: Session, row: RunRow, changes: RunChanges, now: datet
 
 
 def add_warning(
-    database: Database, run_id: str, sentence: str, *, most: int = MOST_WARNINGS
+    database: Database, run_id: str, sentence: str, *, now: datetime, most: int = MOST_WARNINGS
 ) -> None:
     """Adds a sentence to a run's warnings unless it is there already; only the newest are kept.
+
+    That changes the run, and is no sign of life of its job.
 
     Raises:
         RegistryError: NOT_FOUND.
@@ -232,6 +234,7 @@ def add_warning(
         if sentence not in row.warnings:
             row.warnings = [*row.warnings, sentence][-most:]
             row.version += 1
+            row.updated = now
 
 
 def _row(session: Session, run_id: str, *, lock: bool = False) -> RunRow:

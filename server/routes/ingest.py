@@ -208,13 +208,12 @@ def _report(services: Services, run: str, body: dict[str, Json], attempt: int | 
     workload = body.get("workload")
     told = workload.get("state") if isinstance(workload, dict) else None
     state = WORKLOAD_STATES.get(told) if isinstance(told, str) else None
+    now = datetime.now(UTC)
     if state is None:
         warning = "The job reported a state that is not known here."
-        runs.add_warning(services.database, run, warning)
+        runs.add_warning(services.database, run, warning, now=now)
         return [warning]
-    registrations.report_state(
-        services.database, run, state, attempt=attempt, now=datetime.now(UTC)
-    )
+    registrations.report_state(services.database, run, state, attempt=attempt, now=now)
     return []
 
 

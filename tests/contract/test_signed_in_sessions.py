@@ -51,8 +51,8 @@ def test_a_session_opens_at_its_dashboard_address(guarded_api: Api) -> None:
         # As people copied it before a session had a page of its own.
         there = location(client.get(f"{short}?tag=hlo_stats&host=a%2Fb"))
         assert there == f"{short}{XPROF}/?tag=hlo_stats&host=a%2Fb"
-        page = client.get(there)
-        assert f'<base href="{short}{XPROF}/">' in page.text
+        opened = client.get(there).text
+        assert f'<base href="{short}{XPROF}/">' in opened
         assert client.get(f"{short}{XPROF}/runs").json() == ["s 1%"]
 
 
@@ -204,7 +204,8 @@ def test_names_are_texts(guarded_api: Api) -> None:
     create_run(guarded_api, "r", displayName=ATTACK)
     folder = write_profile(guarded_api, "s")
     attach(guarded_api, "r", folder, displayName=ATTACK)
-    add_warning(Database(guarded_api.settings.resolved_database_url), "r", ATTACK)
+    database = Database(guarded_api.settings.resolved_database_url)
+    add_warning(database, "r", ATTACK, now=datetime.now(UTC))
     with signed_in(guarded_api) as client:
         for path in ("/runs", "/runs/r"):
             text = client.get(path).text
