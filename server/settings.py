@@ -41,7 +41,18 @@ def _home(value: Path) -> Path:
 
 def _home_unless_bucket(value: str) -> str:
     """The same for text that may name a bucket, or nothing."""
-    return value if not value or value.startswith(GCS_SCHEME) else str(_home(Path(value)))
+    return value if value.startswith(GCS_SCHEME) else _home_or_nothing(value)
+
+
+def _home_or_nothing(value: str) -> str:
+    """The same for text that may be empty.
+
+    Raises:
+        ValueError: it names a bucket, or there is no such home directory.
+    """
+    if value.startswith(GCS_SCHEME):
+        raise ValueError(f"{value}: this has to be a directory of this machine")
+    return str(_home(Path(value))) if value else ""
 
 
 def _prefix(value: str) -> str:
@@ -53,6 +64,7 @@ def _prefix(value: str) -> str:
 CommaSeparated = Annotated[str | tuple[str, ...], NoDecode, AfterValidator(split_list)]
 Folder = Annotated[Path, AfterValidator(_home)]
 FolderOrBucket = Annotated[str, AfterValidator(_home_unless_bucket)]
+FolderOrNothing = Annotated[str, AfterValidator(_home_or_nothing)]
 FrameAncestors = Annotated[str, AfterValidator(frame_ancestors)]
 OriginOrNothing = Annotated[str, AfterValidator(origin_or_nothing)]
 
@@ -81,7 +93,7 @@ class Settings(PeopleSettings):
     """Where uploaded profiles lie, `gs://bucket/prefix` or a directory that all front ends and workers share;
     they may read it like a storage root. Empty: `uploads` in `data_dir` where `serve` starts both parts, else
     no uploads are taken."""
-    asset_cache: FolderOrBucket = ""
+    asset_cache: FolderOrNothing = ""
     """Where `xprof-hub compress-assets` leaves small static files. Empty: beside the installed packages if
     there is such a directory, else `assets` in `data_dir`."""
     workers: CommaSeparated = ()

@@ -57,6 +57,11 @@ def test_a_bucket_has_no_home_directory() -> None:
     assert settings.resolved_cache_root == "gs://bucket/~/x"
 
 
+def test_static_files_lie_in_no_bucket() -> None:
+    with pytest.raises(ValidationError, match="gs://bucket/x: this has to be a directory"):
+        Settings.model_validate({"asset_cache": "gs://bucket/x"})
+
+
 def test_a_home_that_nobody_has_is_refused() -> None:
     with pytest.raises(ValidationError, match="no such home"):
         Settings.model_validate({"data_dir": "~nobody-of-this-name/x"})
