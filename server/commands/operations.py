@@ -78,12 +78,9 @@ def show(
             ("Target", found.target),
             ("Below", found.parent),
             ("Created", moment(found.create_time)),
-            ("Problem", str((found.error or {}).get("message", ""))),
         ]
     )
 
 
 def _state(operation: Operation) -> Text:
-    if operation.error is not None:
-        return state_text("failed")
     return state_text("done" if operation.done else "running")

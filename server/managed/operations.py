@@ -50,8 +50,6 @@ def operation_message(operation: Operation, target: dict[str, Json] | None) -> d
         },
         "done": True,
     }
-    if operation.error is not None:
-        return {**shown, "error": dict(operation.error)}
     if operation.verb == "delete":
         return {**shown, "response": {"@type": _EMPTY}}
     kind = "ProfilerSession" if "/profilerSessions/" in operation.target else "MachineLearningRun"

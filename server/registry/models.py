@@ -185,6 +185,7 @@ class OperationRow(Base):
     verb: Mapped[str] = mapped_column(ByteText)
     target: Mapped[str] = mapped_column(ByteText, index=True)
     error: Mapped[dict[str, Json] | None] = mapped_column(JSON(none_as_null=True))
+    """Always NULL; processes of the version before name the column while they go on."""
     created: Mapped[datetime] = mapped_column(UtcTime)
 
 

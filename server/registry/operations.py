@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from uuid import uuid4
 
@@ -14,7 +13,7 @@ from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.forgetting import forget_old
 from server.registry.models import OperationRow
 from server.registry.pages import Page, PageRequest, fetch_page
-from server.registry.records import Json, Operation
+from server.registry.records import Operation
 
 MOST_OF_A_TARGET = 1000
 """Newest operations on one run or session that are kept."""
@@ -27,16 +26,14 @@ def add_operation(
     verb: str,
     target: str,
     now: datetime,
-    error: Mapping[str, Json] | None = None,
     forget_before: datetime | None = None,
 ) -> Operation:
-    """Notes what became of a change, and forgets some operations from before a moment."""
+    """Notes a change that was made, and forgets some operations from before a moment."""
     row = OperationRow(
         id=f"operation-{uuid4().hex}",
         parent=parent,
         verb=verb,
         target=target,
-        error=dict(error) if error is not None else None,
         created=now,
     )
     with database.writing() as session:
@@ -112,4 +109,4 @@ def _not_found(operation_id: str) -> RegistryError:
 
 
 def _record(row: OperationRow) -> Operation:
-    return Operation(row.id, row.parent, row.verb, row.target, row.error, row.created)
+    return Operation(row.id, row.parent, row.verb, row.target, row.created)

@@ -210,14 +210,13 @@ class ProfilerSession:
 
 @dataclass(frozen=True)
 class Operation:
-    """What became of a change that a client may ask for later; all of ours are done at once.
+    """A change that a client may ask for later; all of ours are made at once, or refused.
 
     Attributes:
         id: last part of its resource name.
         parent: below which it is, as `Run.parent`.
         verb: `create`, `update` or `delete`.
         target: resource name of what it is about.
-        error: `{"code", "message", "details"}` of a failure, or None.
         created: UTC.
     """
 
@@ -225,5 +224,4 @@ class Operation:
     parent: str
     verb: str
     target: str
-    error: Mapping[str, Json] | None
     created: datetime

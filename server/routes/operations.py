@@ -61,6 +61,5 @@ def to_resource(operation: records.Operation) -> Operation:
         parent=operation.parent,
         verb=operation.verb,
         target=operation.target,
-        error=dict(operation.error) if operation.error is not None else None,
         create_time=operation.created,
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import AwareDatetime, Field
 
-from server.schemas.base import ApiModel, JsonObject
+from server.schemas.base import ApiModel
 
 
 class Operation(ApiModel):
-    """What became of a change that was made through the managed API; kept a day."""
+    """A change that was made through the managed API; kept a day. What is refused leaves no operation."""
 
     name: str
     """Resource name, not percent-encoded."""
@@ -19,9 +19,7 @@ class Operation(ApiModel):
     target: str
     """Resource name of what it is about."""
     done: bool = True
-    """Always, for now: changes are made at once."""
-    error: JsonObject | None = None
-    """Why nothing was changed."""
+    """Always: changes are made at once."""
     create_time: AwareDatetime
 
 

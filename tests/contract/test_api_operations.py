@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from server.registry.database import Database
 from server.registry.operations import add_operation
-from server.registry.records import Json
 from tests.contract.api_calls import error_of
 from tests.services.api import Api
 
@@ -18,14 +17,12 @@ def test_operations_of_all_locations_are_listed_newest_first(api: Api) -> None:
     database = Database(api.settings.resolved_database_url)
     target = f"{PARENT}/machineLearningRuns/r"
     made = add_operation(database, parent=PARENT, verb="create", target=target, now=NOW)
-    refusal: dict[str, Json] = {"code": 6, "message": "There is a run already.", "details": []}
-    refused = add_operation(
+    later = add_operation(
         database,
         parent="projects/q/locations/l",
-        verb="create",
+        verb="update",
         target="x",
         now=NOW + timedelta(seconds=1),
-        error=refusal,
     )
     database.close()
     shown = {
@@ -38,7 +35,7 @@ def test_operations_of_all_locations_are_listed_newest_first(api: Api) -> None:
     }
     assert api.http.get(f"/operations/{made.id}").json() == shown
     newest, oldest = api.http.get("/operations").json()["operations"]
-    assert (newest["name"], newest["error"]) == (f"operations/{refused.id}", refusal)
+    assert (newest["name"], newest["verb"]) == (f"operations/{later.id}", "update")
     assert oldest == shown
     first = api.http.get("/operations", params={"pageSize": 1}).json()
     rest = api.http.get("/operations", params={"pageToken": first["nextPageToken"]}).json()

@@ -192,7 +192,6 @@ def test_old_requests_and_operations_are_forgotten(database: Database) -> None:
         verb="update",
         target="t",
         now=NOW + HOUR,
-        error={"code": 6},
         forget_before=NOW + HOUR,
     )
     assert requests.remove_old_requests(database, NOW + HOUR) == 1
@@ -325,6 +324,11 @@ def test_a_session_is_a_sign_of_life_of_its_run(database: Database) -> None:
 
 def test_warnings_are_kept_once_and_the_newest_only(database: Database) -> None:
     make_run(database)
-    for sentence in ("a", "b", "a", "c"):
-        runs.add_warning(database, "r", sentence, most=2)
-    assert runs.get_run(database, "r").warnings == ("b", "c")
+    etags = set()
+    for hours, sentence in enumerate(("a", "b", "b", "c"), start=1):
+        runs.add_warning(database, "r", sentence, now=NOW + hours * HOUR, most=2)
+        run = runs.get_run(database, "r")
+        etags.add(run.etag)
+        # The second time nothing changes.
+        assert run.updated == NOW + (2 if hours == 3 else hours) * HOUR
+    assert (run.warnings, run.seen, len(etags)) == (("b", "c"), NOW, 3)

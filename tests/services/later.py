@@ -1,7 +1,7 @@
 """Stands between a client and a hub, and makes creations of runs take time, as they do at Google.
 
 A creation is answered by an operation that is not done, also where the run is there already: then the
-operation fails. What it became is asked of the hub itself.
+operation fails. What became of one that did not is asked of the hub itself.
 """
 
 from __future__ import annotations
@@ -10,14 +10,11 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx2
 
-from server.registry.database import Database
-from server.registry.operations import add_operation
 from tests.services.api import Api
 
 _ALREADY_EXISTS = 6
@@ -39,6 +36,8 @@ def answers_later(api: Api) -> Iterator[tuple[str, list[str]]]:
 
 
 def _handler(api: Api, calls: list[str]) -> type[BaseHTTPRequestHandler]:
+    failures: dict[str, dict[str, Any]] = {}
+
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._pass_on()
@@ -54,6 +53,10 @@ def _handler(api: Api, calls: list[str]) -> type[BaseHTTPRequestHandler]:
 
         def _pass_on(self) -> None:
             calls.append(f"{self.command} {self.path}")
+            failed = failures.get(self.path.partition("?")[0].removeprefix("/v1alpha/"))
+            if failed is not None:
+                self._answer(200, failed)
+                return
             kept = ("authorization", "content-type")
             headers = {name: value for name, value in self.headers.items() if name.lower() in kept}
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -63,7 +66,10 @@ def _handler(api: Api, calls: list[str]) -> type[BaseHTTPRequestHandler]:
             status, content = answer.status_code, answer.json()
             is_creation = self.path.partition("?")[0].endswith("/machineLearningRuns")
             if self.command == "POST" and is_creation:
-                status, content = _later(api, status, content)
+                status, content = _later(status, content, failures)
+            self._answer(status, content)
+
+        def _answer(self, status: int, content: dict[str, Any]) -> None:
             sent = json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -74,19 +80,17 @@ def _handler(api: Api, calls: list[str]) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _later(api: Api, status: int, content: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+def _later(
+    status: int, content: dict[str, Any], failures: dict[str, dict[str, Any]]
+) -> tuple[int, dict[str, Any]]:
+    """The answer as one that is not there yet; what failed is kept by the name of its operation."""
     if status == 200:
         return 200, {"name": content["name"], "metadata": content["metadata"], "done": False}
     if status != 409:
         return status, content
     details = content["error"]["details"]
-    target = details[0]["resourceName"]
-    parent = target.partition("/machineLearningRuns/")[0]
-    database = Database(api.settings.resolved_database_url)
+    parent = details[0]["resourceName"].partition("/machineLearningRuns/")[0]
+    name = f"{parent}/operations/operation-{len(failures)}"
     error = {"code": _ALREADY_EXISTS, "message": "already exists", "details": details}
-    now = datetime.now(UTC)
-    failed = add_operation(
-        database, parent=parent, verb="create", target=target, error=error, now=now
-    )
-    database.close()
-    return 200, {"name": f"{parent}/operations/{failed.id}", "done": False}
+    failures[name] = {"name": name, "done": True, "error": error}
+    return 200, {"name": name, "done": False}
