@@ -20,6 +20,7 @@ from server.audit.requests import SIGNED_OUT, record, record_sign_in
 from server.browser_cookies import forget_signed_in, set_signed_in, signed_in_cookie
 from server.forms import read_form
 from server.iap import find_iap_person, no_role
+from server.link_passes import ENTRY
 from server.local_paths import local_path
 from server.names import browser_session_name
 from server.registry.browser_sessions import SqlBrowserSessions
@@ -123,6 +124,7 @@ def sign_in_page(
         provider=provider.name if provider else "",
         provider_href=provider_path(prefix, back),
         refusal=refusal,
+        is_for_link=back.startswith((f"{prefix}/s/", f"{prefix}{ENTRY}/")),
     )
     return html_response(services.policies, render_sign_in(page), "form", status)
 

@@ -45,6 +45,7 @@ class SignInPage:
         provider: host of the provider where people sign in, or empty.
         provider_href: path that leads there.
         refusal: why signing in with the provider, or without anything, led nowhere.
+        is_for_link: whether somebody has opened a link that asks for people.
     """
 
     action: str
@@ -53,6 +54,7 @@ class SignInPage:
     provider: str = ""
     provider_href: str = ""
     refusal: str = ""
+    is_for_link: bool = False
 
 
 def render_sign_in(page: SignInPage) -> str:

@@ -31,6 +31,9 @@ def test_strangers_are_led_to_sign_in_and_come_back(guarded_api: Api) -> None:
         led = location(stranger.page(TOOL))
         assert led.startswith("/signin?next=")
         assert next_of(led) == f"{stranger.path}{TOOL}"
+        words = stranger.http.get(led, headers=PAGE).text
+        assert "The link that you opened is only for people who" in words
+        assert "Somebody sent you a link" not in words
         assert error_of(stranger.data()) == (401, "UNAUTHENTICATED")
         _, secret = token_for(guarded_api, Role.VIEWER)
         back = location(sign_in(stranger.http, guarded_api, secret, next_of(led)))
