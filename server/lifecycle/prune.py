@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,6 +19,7 @@ from loader.errors import LoaderError
 from loader.forgetting import Forgets
 from loader.keys import session_mark
 from server.audit.log import AuditLog, hub_event
+from server.lifecycle.aliases import real_places
 from server.lifecycle.due import is_due
 from server.lifecycle.originals import Originals
 from server.names import run_name, session_name
@@ -165,8 +166,9 @@ class Pruner:
                 report.counts["leftovers"] += len(leftovers)
                 continue
             if self._forget_made(report, leftovers):
+                linked = self._linked_places(leftovers)
                 for leftover in leftovers:
-                    self._clear_one(report, leftover)
+                    self._clear_one(report, leftover, linked)
             if not self._keep_on():
                 return
 
@@ -185,13 +187,23 @@ class Pruner:
             return False
         return True
 
-    def _clear_one(self, report: PruneReport, leftover: Leftover) -> None:
+    def _linked_places(self, leftovers: Sequence[Leftover]) -> frozenset[str]:
+        """Where sessions lie that are reached by a link, if any profile may be removed from this disk."""
+        is_local = any(place.startswith("/") for one in leftovers for place in one.locations)
+        if self._places.originals is None or not is_local:
+            return frozenset()
+        return real_places(purging.local_locations(self._database))
+
+    def _clear_one(self, report: PruneReport, leftover: Leftover, linked: Collection[str]) -> None:
         """Removes the profiles, if that is set and they are nobody else's, and then the note."""
         originals = self._places.originals
         try:
             if originals is not None:
                 for location in leftover.locations:
-                    if not purging.are_files_of_others(self._database, [location]):
+                    is_linked = any(purging.overlap(location, place) for place in linked)
+                    if not is_linked and not purging.are_files_of_others(
+                        self._database, [location]
+                    ):
                         report.counts["profiles"] += originals.remove(location)
         except LoaderError as error:
             _tell(report, error)

@@ -7,7 +7,7 @@ notes. Each function is one transaction, and may be called twice and by two at o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -179,7 +179,18 @@ def is_made_for_others(database: Database, locations: Sequence[str]) -> bool:
 def are_files_of_others(database: Database, locations: Sequence[str]) -> bool:
     """Whether a session, also one that may come back, has files that lie in one of these places."""
     others = [place for found in _sessions_near(database, locations) for place in found]
-    return any(_overlap(one, other) for one in locations for other in others)
+    return any(overlap(one, other) for one in locations for other in others)
+
+
+def local_locations(database: Database) -> Iterator[str]:
+    """Where all sessions lie that have files on this disk, those that may come back too."""
+    has_more = cast(SessionRow.more_locations, Text) != "[]"
+    query = select(SessionRow.location, SessionRow.more_locations).where(
+        or_(SessionRow.location.startswith("/"), has_more)
+    )
+    with database.reading() as session:
+        for first, more in session.execute(query):
+            yield from (place for place in (first, *more) if place.startswith("/"))
 
 
 def _sessions_near(database: Database, locations: Sequence[str]) -> list[tuple[str, ...]]:
@@ -202,7 +213,7 @@ def _sessions_near(database: Database, locations: Sequence[str]) -> list[tuple[s
         return [(first, *more) for first, more in session.execute(query)]
 
 
-def _overlap(one: str, other: str) -> bool:
+def overlap(one: str, other: str) -> bool:
     """Whether two places have files in common: the same, one in the other, or a file and its folder."""
     one, other = one.rstrip("/"), other.rstrip("/")
     if one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/"):

@@ -248,6 +248,25 @@ def test_profiles_outside_the_roots_or_behind_a_link_stay(
     assert len(list(real.iterdir())) == 2
 
 
+def test_profiles_that_another_session_reaches_by_a_link_stay(
+    sqlite_database: Database, disk: Disk
+) -> None:
+    database = sqlite_database
+    (disk.profiles / "link").symlink_to(disk.profiles / "real")
+    for name, place in (("s", "real/s"), ("t", "real/t"), ("other/u", "link/s")):
+        folder = disk.profiles / place
+        if "link" not in place:
+            disk.profile(place)
+        attach(database, name if "/" in name else f"r/{name}", str(folder))
+    for session in ("s", "t"):
+        deleting.delete_session(database, "r", session, etag=None, now=NOW)
+    assert prune(database, disk.places(with_originals=True), LATER).counts["profiles"] == 2
+    assert [path.name for path in (disk.profiles / "real").iterdir()] == ["s"]
+    deleting.delete_run(database, "other", etag=None, now=LATER)
+    prune(database, disk.places(with_originals=True), LATER + GRACE)
+    assert len(list((disk.profiles / "real" / "s").iterdir())) == 2
+
+
 def test_artifacts_that_another_session_shares_are_kept(database: Database, disk: Disk) -> None:
     place = disk.profile("s")
     made = disk.make(place)
