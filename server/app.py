@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from auth.link_seals import LinkSeals
 from loader.engine.base import engine_version
 from loader.storage.roots import open_storage
-from server import pages
+from server.all_routers import all_routers
 from server.audit.log import AuditLog
 from server.content_host import ContentHost
 from server.deferred import Deferred
@@ -38,57 +38,11 @@ from server.middleware import (
     SecurityHeaders,
     security_headers,
 )
+from server.pages import ROBOTS_PATH
 from server.prewarm import Prewarmer, PrewarmRules
 from server.recent_listings import RecentListings
 from server.registry.database import Database
-from server.routes import (
-    assets as asset_routes,
-)
-from server.routes import (
-    audit_events,
-    audit_page,
-    callers,
-    comments,
-    compare_page,
-    comparisons,
-    device_codes,
-    device_page,
-    discovery,
-    group_pages,
-    ingest,
-    link_entry,
-    links,
-    links_pages,
-    managed_children,
-    managed_operations,
-    managed_runs,
-    managed_sessions,
-    member_pages,
-    members,
-    notifications,
-    operations,
-    provider_sign_in,
-    run_groups,
-    run_page_changes,
-    run_pages,
-    runs,
-    session_changes,
-    session_comments,
-    session_files,
-    session_health,
-    session_merges,
-    session_pages,
-    session_prewarm,
-    sessions,
-    share_pages,
-    sharing_rules,
-    sharing_rules_page,
-    sign_in,
-    tokens,
-    uploads,
-    xprof,
-    xprof_progress,
-)
+from server.routes.xprof_progress import QUIET_ROUTES
 from server.sealing_secret import sealing_secret
 from server.services import Services, Threads
 from server.settings import Settings
@@ -175,31 +129,12 @@ def build_services(settings: Settings) -> Services:
 def create_app(settings: Settings) -> FastAPI:
     """The front end's HTTP application."""
     services = build_services(settings)
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        services.figures.start()
-        if services.uploads is not None:
-            services.uploads.start_cleaning()
-        if settings.scan_seconds:
-            services.discovery.scanner.start()
-        yield
-        await services.discovery.scanner.aclose()
-        if services.uploads is not None:
-            await services.uploads.aclose()
-        await services.prewarmer.aclose()
-        await services.figures.aclose()
-        await services.deferred.aclose()
-        await services.workers.aclose()
-        services.limits.traffic.close()
-        await run_in_threadpool(services.database.close)
-
     app = FastAPI(
         title="XProf Hub",
         summary="Runs, profiler sessions and share links.",
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
+        lifespan=lambda _app: _running(services),
         # Such a redirect comes before any check of the caller and leads wherever the Host header says.
         redirect_slashes=False,
         separate_input_output_schemas=False,
@@ -209,59 +144,31 @@ def create_app(settings: Settings) -> FastAPI:
     install_error_handlers(app, security_headers(settings.is_tls))
     install_link_answers(app)
     install_turned_away(app)
-    _add_operations(app, services)
-    for router in (
-        ingest.router,
-        ingest.reports,
-        runs.router,
-        sessions.router,
-        session_health.router,
-        session_merges.router,
-        session_prewarm.router,
-        comparisons.router,
-        comments.router,
-        session_files.router,
-        links.router,
-        sharing_rules.router,
-        run_groups.router,
-        tokens.router,
-        members.router,
-        audit_events.router,
-        operations.router,
-        uploads.router,
-        discovery.router,
-        notifications.router,
-        callers.router,
-        device_codes.router,
-        managed_runs.router,
-        managed_sessions.router,
-        managed_children.router,
-        managed_operations.router,
-    ):
+    _add_probes(app, services)
+    for router in all_routers():
         app.include_router(router)
-    app.include_router(asset_routes.router)
-    app.include_router(link_entry.router)
-    app.include_router(sign_in.router)
-    app.include_router(provider_sign_in.router)
-    app.include_router(member_pages.router)
-    app.include_router(device_page.router)
-    app.include_router(compare_page.router)
-    app.include_router(session_files.page_routes)
-    app.include_router(session_pages.router)
-    app.include_router(session_changes.router)
-    app.include_router(session_comments.router)
-    app.include_router(run_pages.router)
-    app.include_router(run_page_changes.router)
-    app.include_router(share_pages.router)
-    app.include_router(sharing_rules_page.router)
-    app.include_router(links_pages.router)
-    app.include_router(audit_page.router)
-    app.include_router(group_pages.router)
-    for router in (xprof_progress.routes, xprof.routes):
-        app.include_router(xprof.at_all_places(router))
-    app.include_router(pages.router)
     _add_middleware(app, services)
     return app
+
+
+@asynccontextmanager
+async def _running(services: Services) -> AsyncIterator[None]:
+    """Starts what works in the background, and ends it with the application."""
+    services.figures.start()
+    if services.uploads is not None:
+        services.uploads.start_cleaning()
+    if services.settings.scan_seconds:
+        services.discovery.scanner.start()
+    yield
+    await services.discovery.scanner.aclose()
+    if services.uploads is not None:
+        await services.uploads.aclose()
+    await services.prewarmer.aclose()
+    await services.figures.aclose()
+    await services.deferred.aclose()
+    await services.workers.aclose()
+    services.limits.traffic.close()
+    await run_in_threadpool(services.database.close)
 
 
 def _add_middleware(app: FastAPI, services: Services) -> None:
@@ -271,21 +178,19 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
         ContentHost, content_url=settings.content_url, path_prefix=settings.path_prefix
     )
     app.add_middleware(LimitTraffic, limits=services.limits, policies=services.policies)
-    app.add_middleware(
-        Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *xprof_progress.QUIET_ROUTES)
-    )
+    app.add_middleware(Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *QUIET_ROUTES))
     app.add_middleware(JobPath)
     app.add_middleware(CollapseSlashes)
     app.add_middleware(
         PathPrefix,
         prefix=settings.path_prefix,
-        always=(*QUIET_PATHS, pages.ROBOTS_PATH),
+        always=(*QUIET_PATHS, ROBOTS_PATH),
         private=(METRICS_PATH,),
     )
     app.add_middleware(SecurityHeaders, is_tls=settings.is_tls)
 
 
-def _add_operations(app: FastAPI, services: Services) -> None:
+def _add_probes(app: FastAPI, services: Services) -> None:
     @app.get("/healthz", include_in_schema=False)
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
