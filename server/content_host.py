@@ -13,9 +13,10 @@ import re
 from urllib.parse import quote
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.redirects import lead_to
 from server.ui.policies import Policies
 from server.ui.shell import LINK_UNKNOWN
 from server.web_addresses import is_host_of
@@ -67,7 +68,7 @@ class ContentHost:
         address = f"{self._content_url}{self._path_prefix}{quote(path, safe=_KEPT_IN_PATHS)}"
         shown_query = quote(query, safe="%?" + _KEPT_IN_PATHS)
         target = f"{address}?{shown_query}" if query else address
-        return RedirectResponse(target, 302, {"Cache-Control": "no-store"})
+        return lead_to(target)
 
 
 def _nothing_here(headers: Headers) -> ASGIApp:

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import RedirectResponse
 
 from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
 from server.errors import error_response
 from server.limits.service import UNKNOWN_LINKS, by_address
 from server.link_gate import LinkEnd, LinkEndedError, OpeningNeededError, PasswordNeededError
+from server.redirects import lead_to
 from server.services import get_services
 from server.ui.link_pages import (
     LINK_FORBIDDEN,
@@ -59,7 +59,7 @@ def _on_password_needed(request: Request, error: Exception) -> Response:
     if not isinstance(error, PasswordNeededError):
         raise error
     if request.method in _READING and _HTML in request.headers.get("accept", ""):
-        return RedirectResponse(error.address, 302, {"Cache-Control": "no-store"})
+        return lead_to(error.address)
     return _words(request, PASSWORD_NEEDED, UNAUTHENTICATED)
 
 

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from fastapi.responses import RedirectResponse
 
 from auth.identity import Principal
 from auth.links import ShareLink
 from server.browser_cookies import pass_cookie, set_pass
 from server.local_paths import address_path
+from server.redirects import lead_to
 from server.services import Services
 from server.session_passes import (
     ShownElsewhereError,
@@ -84,7 +84,7 @@ def enter(
     if granted.session_uid != _subject(link):
         raise NothingThereError
     target = f"{path}{address_path(rest, query)}"
-    response = RedirectResponse(target, 302, {"Cache-Control": "no-store"})
+    response = lead_to(target)
     set_pass(response, services.settings, seals.write_pass(granted), path, granted.expires)
     return response
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi.responses import PlainTextResponse
 
 from server.error_pages import signed_in_person
+from server.redirects import lead_to
 from server.routes.sign_in import RUNS_PATH
 from server.services import ServicesDependency
 from server.ui.reference import render_front_door, render_reference
@@ -32,7 +33,7 @@ def front_door(request: Request, services: ServicesDependency) -> Response:
     """Leads who has signed in to the runs, and says to everybody else what this is; lists nothing."""
     if signed_in_person(request) is not None:
         address = f"{services.settings.path_prefix}{RUNS_PATH}"
-        return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
+        return lead_to(address)
     text = render_front_door(services.settings.path_prefix)
     return html_response(services.policies, text, "words")
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from fastapi.responses import RedirectResponse
 
 from auth.browser_sessions import SessionPass, hand_over
 from auth.identity import LOCAL_ADMIN, Principal
@@ -20,6 +19,7 @@ from auth.policy import Action, may
 from server.browser_cookies import pass_cookie, set_pass
 from server.local_paths import address_path
 from server.names import is_id, session_name
+from server.redirects import lead_to
 from server.registry.openings import find_opened
 from server.registry.records import ProfilerSession
 from server.services import Services
@@ -121,7 +121,7 @@ def enter(
     found = _find(services, run_id, session_id)
     if found is None or found[0].uid != granted.session_uid:
         raise NothingThereError
-    response = RedirectResponse(target, 302, {"Cache-Control": "no-store"})
+    response = lead_to(target)
     set_pass(response, services.settings, seals.write_pass(granted), prefix, granted.expires)
     return response
 

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from server.error_pages import fault_page, message_page, wants_page
 from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
 from server.errors import error_response
+from server.redirects import lead_to
 from server.services import get_services
 from server.session_passes import ShownElsewhereError, is_content_host
 from server.signed_in import NotAllowedError, NothingThereError, SignInNeededError
@@ -87,9 +87,9 @@ def _on_sign_in_needed(request: Request, error: Exception) -> Response:
     settings = get_services(request).settings
     if _is_opened(request):
         if not is_content_host(request, get_services(request)):
-            return _lead_to(sign_in_address(settings.path_prefix, error.back))
+            return lead_to(sign_in_address(settings.path_prefix, error.back))
         if settings.base_url:
-            return _lead_to(f"{settings.base_url.rstrip('/')}{error.back}")
+            return lead_to(f"{settings.base_url.rstrip('/')}{error.back}")
     return _words(request, UNAUTHENTICATED, SIGN_IN_NEEDED, "Reload this page to sign in again.")
 
 
@@ -98,7 +98,7 @@ def _on_shown_elsewhere(request: Request, error: Exception) -> Response:
         raise error
     # A frame or a script must not be able to collect rights to sessions that nobody opened.
     if _is_opened(request):
-        return _lead_to(error.address)
+        return lead_to(error.address)
     return _words(request, NOT_FOUND, NOTHING_THERE, "Profiles are shown on another host.")
 
 
@@ -121,10 +121,6 @@ def _is_opened(request: Request) -> bool:
         and "text/html" in request.headers.get("accept", "")
         and request.headers.get("sec-fetch-dest", "") in _OPENED_BY_ITSELF
     )
-
-
-def _lead_to(address: str) -> Response:
-    return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
 
 
 def _words(request: Request, answer: ErrorAnswer, message: Message, sentence: str) -> Response:

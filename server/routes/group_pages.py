@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action, may
@@ -17,6 +16,7 @@ from server.forms import read_form
 from server.lifecycle.group_page import GroupForm, group_rows, read_group_form, run_rows
 from server.lifecycle.showing import require_may_hold
 from server.names import group_name
+from server.redirects import lead_to
 from server.registry import groups
 from server.registry.errors import RegistryError
 from server.routes.run_groups import checked_group
@@ -48,7 +48,7 @@ async def change_group(request: Request, services: ServicesDependency, person: _
         return await run_in_threadpool(_page, services, person, form)
     note_audited(request, group_name(form.group), sessionDays=form.session_days, held=form.is_held)
     address = f"{services.settings.path_prefix}{GROUPS_PATH}"
-    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})
+    return lead_to(address, 303)
 
 
 def _change(services: Services, person: Person, form: GroupForm) -> GroupForm:

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.links import RunTarget, ShareLink
@@ -33,6 +32,7 @@ from server.link_gate import (
 )
 from server.link_passes import ENTRY, enter, lead_over
 from server.local_paths import local_path
+from server.redirects import lead_to
 from server.registry.records import ProfilerSession
 from server.registry.sessions import find_session_of_run
 from server.routes.xprof import METHODS, XPROF_PATH
@@ -84,7 +84,7 @@ def ask_password(token: str, request: Request, services: ServicesDependency) -> 
     link = known_viewer(request, services, token).link
     back = request.query_params.get("next", "")
     if not link.has_password:
-        return _lead_to(_target(services, token, back))
+        return lead_to(_target(services, token, back))
     return _form(request, services, token, back)
 
 
@@ -96,7 +96,7 @@ async def unlock(token: str, request: Request, services: ServicesDependency) -> 
     link = (await run_in_threadpool(known_viewer, request, services, token)).link
     back = fields.get("next", "")
     if not link.has_password:
-        return _lead_to(_target(services, token, back), 303)
+        return lead_to(_target(services, token, back), 303)
     limits = password_limits(request, link.id)
     seconds = await run_in_threadpool(services.limits.attempts.take, *limits)
     if seconds:
@@ -114,7 +114,7 @@ async def unlock(token: str, request: Request, services: ServicesDependency) -> 
     if not is_right:
         return _form(request, services, token, back, _WRONG, 403)
     await run_in_threadpool(services.limits.attempts.give_back, *limits)
-    response = _lead_to(_target(services, token, back), 303)
+    response = lead_to(_target(services, token, back), 303)
     sealed = services.link_seals.write_key(link, datetime.now(UTC))
     set_key(response, request, services.settings, sealed, link_path(services, token))
     return response
@@ -128,7 +128,7 @@ def begin(token: str, request: Request, services: ServicesDependency, rest: str 
     person = require_person(request, services, Action.SESSIONS_READ, link_resource(link))
     path, below = link_path(services, token), f"/{rest}" if rest else ""
     if not services.settings.content_url:
-        return _lead_to(_target(services, token, below))
+        return lead_to(_target(services, token, below))
     raise lead_over(request, services, person, link, path, below)
 
 
@@ -160,7 +160,7 @@ def _to_xprof(prefix: str, request: Request, view: View) -> Response:
     """An address that says itself what to show wins over the link's view."""
     query = request.url.query or query_of(view)
     mark = "?" if query else ""
-    return _lead_to(f"{prefix}{XPROF_PATH}/{mark}{query}")
+    return lead_to(f"{prefix}{XPROF_PATH}/{mark}{query}")
 
 
 def _empty_run(services: Services, target: RunTarget) -> Response:
@@ -186,7 +186,3 @@ def _form(
     is_framed = request.headers.get("sec-fetch-dest", "") in {"iframe", "frame"}
     text = render_unlock(action, back, problem, is_framed=is_framed)
     return html_response(services.policies, text, "unlock", status)
-
-
-def _lead_to(address: str, status: int = 302) -> Response:
-    return RedirectResponse(address, status, {"Cache-Control": "no-store"})

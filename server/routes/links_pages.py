@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
@@ -16,6 +15,7 @@ from server.forms import read_form
 from server.link_targets import target_name
 from server.local_paths import local_path
 from server.names import is_id, link_name
+from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.link_lists import get_listed_link, search_links
 from server.registry.links import SqlLinkStore
@@ -77,7 +77,7 @@ async def revoke_link(
     back = local_path(fields.get("back", ""), services.settings.path_prefix, path)
     mark = "&" if "?" in back else "?"
     place = f"{back}{mark}revoked={link}"
-    return RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+    return lead_to(place, 303)
 
 
 def _revoke(request: Request, services: Services, link: str) -> None:

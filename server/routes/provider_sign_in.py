@@ -13,7 +13,6 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 
 from auth.browser_sessions import SignInMethod, session_of_person
 from auth.members import KnownPerson, members_for, principal_of_person
@@ -23,6 +22,7 @@ from server.browser_cookies import attempt_cookie, forget_attempt, set_attempt
 from server.iap import no_role
 from server.oidc_provider import OidcProvider
 from server.public_address import PageBase
+from server.redirects import lead_to
 from server.registry.members import memberships_of
 from server.routes.sign_in import RUNS_PATH, back_path, begin, sign_in_page
 from server.services import Services, ServicesDependency
@@ -53,7 +53,7 @@ def leave(request: Request, services: ServicesDependency, base: PageBase) -> Res
         address = provider.address_for(attempt, f"{base}{CALLBACK_PATH}")
     except SignInRefusedError as problem:
         return _refused(services, back, problem)
-    response = RedirectResponse(address, 302, {"Cache-Control": "no-store"})
+    response = lead_to(address)
     text = services.sign_ins.attempts.write(attempt)
     set_attempt(response, request, services.settings, text, attempt.enter_by)
     return response

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -19,6 +18,7 @@ from server.audit_notes import note_audited
 from server.errors import ApiError
 from server.forms import read_form
 from server.names import run_name, session_name
+from server.redirects import lead_to
 from server.registry.deleting import delete_run, undelete_run
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.runs import RunChanges, update_run
@@ -83,7 +83,7 @@ def delete(request: Request, services: ServicesDependency, person: _Editor, run:
     except RegistryError as error:
         return _deletion_page(services, person, run, error.message, 409)
     note_audited(request, run_name(run), verb="delete")
-    return _lead_to(f"{run_prefix(services, run)}/deleted")
+    return lead_to(f"{run_prefix(services, run)}/deleted", 303)
 
 
 @router.get(RUN_PATH + "/deleted")
@@ -101,7 +101,7 @@ def undelete(request: Request, services: ServicesDependency, person: _Editor, ru
         status = 404 if error.problem is RegistryProblem.NOT_FOUND else 409
         return _deleted_page(services, person, run, error.message, status)
     note_audited(request, run_name(run), verb="undelete")
-    return _lead_to(run_prefix(services, run))
+    return lead_to(run_prefix(services, run), 303)
 
 
 @router.get(RUN_PATH + "/mergeable")
@@ -135,7 +135,7 @@ async def merge(
         problem = error.message
     else:
         note_audited(request, session_name(run, made.id), verb="merge", sessions=[*named])
-        return _lead_to(f"{run_prefix(services, run)}")
+        return lead_to(f"{run_prefix(services, run)}", 303)
     return await run_in_threadpool(_again, services, person, run, problem)
 
 
@@ -143,7 +143,7 @@ def _change(request: Request, services: Services, run: str, changes: RunChanges)
     find_run(services, run)
     update_run(services.database, run, changes, etag=None, now=datetime.now(UTC))
     note_audited(request, run_name(run), verb="update")
-    return _lead_to(run_prefix(services, run))
+    return lead_to(run_prefix(services, run), 303)
 
 
 def _again(
@@ -181,7 +181,3 @@ def _deleted_page(
         days=services.settings.delete_grace_days,
         problem=problem,
     )
-
-
-def _lead_to(address: str) -> Response:
-    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from auth.policy import Action
 from server.comparing.addresses import Addresses
 from server.comparing.sides import SessionRef
 from server.names import is_id
+from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.run_lists import RunListPage, run_choices, search_runs
 from server.routes.sign_in import RUNS_PATH
@@ -78,7 +78,7 @@ def compare_sessions(
     # Listed newest first; the older one is what the newer one is compared with.
     newer, older = known
     address = Addresses(services.settings.path_prefix).compare(older, newer)
-    return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
+    return lead_to(address)
 
 
 def _found(services: Services, read: ReadChoice) -> tuple[RunListPage, dict[str, str]]:

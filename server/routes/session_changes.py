@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
@@ -18,6 +17,7 @@ from server.forms import read_form
 from server.lifecycle.restoring import bring_session_back
 from server.lifetimes import LATEST
 from server.names import LONGEST_LINE, has_controls, session_name
+from server.redirects import lead_to
 from server.registry.deleting import delete_session
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.prewarm import UNDER_WAY, PrewarmState, change_prewarm
@@ -109,7 +109,7 @@ def cancel_prewarm(
     record = require_session(services, run, session)
     change_prewarm(services.database, record.uid, PrewarmState.CANCELLED, UNDER_WAY)
     note_audited(request, session_name(run, session), prewarm=PrewarmState.CANCELLED.value)
-    return _lead_to(addresses_of(services, run, session).page)
+    return lead_to(addresses_of(services, run, session).page, 303)
 
 
 @router.post(SESSION_PATH + "/delete")
@@ -130,7 +130,7 @@ def delete(
     except RegistryError as error:
         return _refused(services, person, run, session, error)
     note_audited(request, session_name(run, session), deleted=True)
-    return _lead_to(f"{addresses_of(services, run, session).page}/deleted")
+    return lead_to(f"{addresses_of(services, run, session).page}/deleted", 303)
 
 
 @router.get(SESSION_PATH + "/deleted")
@@ -150,7 +150,7 @@ def undelete(
         status = 404 if error.problem is RegistryProblem.NOT_FOUND else 409
         return _deleted_page(services, person, run, session, error.message, status)
     note_audited(request, session_name(run, session), deleted=False)
-    return _lead_to(addresses_of(services, run, session).page)
+    return lead_to(addresses_of(services, run, session).page, 303)
 
 
 def _change(
@@ -175,7 +175,7 @@ def _change(
         now=datetime.now(UTC),
     )
     note_audited(request, session_name(run, session), changes=_told(changes))
-    return _lead_to(addresses_of(services, run, changed.id).page)
+    return lead_to(addresses_of(services, run, changed.id).page, 303)
 
 
 def _told(changes: SessionChanges) -> dict[str, Json]:
@@ -233,7 +233,3 @@ def _deleted_page(
         problem=problem,
         grace_days=f"{services.settings.delete_grace_days:g}",
     )
-
-
-def _lead_to(address: str) -> Response:
-    return RedirectResponse(address, 303, {"Cache-Control": "no-store"})

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -16,6 +15,7 @@ from server.comment_schemas import LONGEST_COMMENT, CommentText
 from server.comments.rules import is_author, require_author, require_deleter
 from server.forms import read_form
 from server.names import comment_name, session_name
+from server.redirects import lead_to
 from server.registry.comments import (
     Comment,
     NewComment,
@@ -253,4 +253,4 @@ def _in_words(error: ValidationError | RegistryError) -> str:
 def _back(addresses: SessionAddresses, comment: str = "") -> Response:
     """To the session's page, at a comment."""
     mark = f"comment-{comment}" if comment else "comments"
-    return RedirectResponse(f"{addresses.page}#{mark}", 303, {"Cache-Control": "no-store"})
+    return lead_to(f"{addresses.page}#{mark}", 303)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
 from server.figures.freshness import Wish
 from server.grants import session_grant
+from server.redirects import lead_to
 from server.routes.xprof import METHODS, XPROF_PATH
 from server.services import Services, ServicesDependency
 from server.session_pages.commenting import comments_of_session
@@ -55,7 +55,7 @@ def open_xprof(request: Request, services: ServicesDependency) -> Response:
     grant = session_grant(request, services)
     mark = "?" if request.url.query else ""
     address = f"{grant.prefix}{XPROF_PATH}/{mark}{request.url.query}"
-    return RedirectResponse(address, 302, {"Cache-Control": "no-store"})
+    return lead_to(address)
 
 
 @router.get(SESSION_PATH + ENTER)

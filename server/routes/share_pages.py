@@ -10,7 +10,6 @@ from typing import Annotated
 
 from anyio import to_thread
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.links import RunTarget
@@ -21,6 +20,7 @@ from server.forms import read_form
 from server.link_making import change_link, make_link
 from server.link_targets import terms_of
 from server.names import is_id, link_name
+from server.redirects import lead_to
 from server.registry.link_lists import LinkSearch, ListedLink, get_listed_link, search_links
 from server.registry.pages import PageRequest
 from server.registry.rules import get_sharing_rules
@@ -146,7 +146,7 @@ def _change(
         return _link_page(request, services, person, listed, form.refused(error))
     note_audited(request, link_name(changed.id), verb="update", **terms_of(changed))
     place = f"{services.settings.path_prefix}{LINKS_PATH}/{changed.id}?changed=1"
-    return RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+    return lead_to(place, 303)
 
 
 def _form_page(

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
 from server.audit_notes import note_audited
 from server.forms import read_form
 from server.names import to_camel
+from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.rules import StoredRules, change_sharing_rules, get_sharing_rules
 from server.routes.sharing_rules import NAME
@@ -69,7 +69,7 @@ def _change(request: Request, services: Services, person: Person, form: RulesFor
     rules = {to_camel(name): value for name, value in asdict(changed.rules).items()}
     note_audited(request, NAME, verb="update", changed=rules)
     place = f"{services.settings.path_prefix}{SHARING_PATH}?saved=1"
-    return RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+    return lead_to(place, 303)
 
 
 def _page(

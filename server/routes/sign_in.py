@@ -9,7 +9,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.browser_sessions import BrowserSession, session_by_token
@@ -23,6 +22,7 @@ from server.iap import find_iap_person, no_role
 from server.link_passes import ENTRY
 from server.local_paths import local_path
 from server.names import browser_session_name
+from server.redirects import lead_to
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
@@ -45,7 +45,7 @@ def show_form(request: Request, services: ServicesDependency) -> Response:
     """The form; who has signed in already is led on."""
     back = back_path(services, request.query_params.get("next", ""))
     if find_person(request, services) is not None:
-        return RedirectResponse(back, 302, {"Cache-Control": "no-store"})
+        return lead_to(back)
     known = find_iap_person(request, services)
     return sign_in_page(services, back, refusal=no_role(known.email) if known else "")
 
@@ -74,7 +74,7 @@ def sign_out(request: Request, services: ServicesDependency) -> Response:
             name = browser_session_name(session_id)
             record(request, services, person.principal, SIGNED_OUT, "sign_out", name)
     place = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
-    response = RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+    response = lead_to(place, 303)
     forget_signed_in(response, request, services.settings)
     return response
 
@@ -91,7 +91,7 @@ def begin(
     if old is not None:
         sessions.end(old, session.created)
     sessions.add(session)
-    response = RedirectResponse(back, status, {"Cache-Control": "no-store"})
+    response = lead_to(back, status)
     text = services.sign_ins.seals.write_session(session)
     set_signed_in(response, request, services.settings, text, session.expires)
     return response

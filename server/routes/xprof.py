@@ -12,7 +12,7 @@ import re
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
@@ -26,6 +26,7 @@ from server.grants import SessionGrant, page_grant, session_grant
 from server.link_gate import require_opened
 from server.link_openings import keep_opening, note_opening
 from server.redaction import answers_for, redaction_of
+from server.redirects import lead_to
 from server.revalidated import revalidated_response
 from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
@@ -196,7 +197,7 @@ async def page(
     """The index for XProf's own addresses, or one of its static files by its plain name."""
     if name == _XPROF_LOST:
         place = f"{grant.prefix}{XPROF_PATH}/"
-        return RedirectResponse(place, 302, {"Cache-Control": "no-store"})
+        return lead_to(place)
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         if grant.link is not None:
             require_opened(request, services, grant.link)
