@@ -23,6 +23,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from loader.errors import LoaderError
+from loader.storage.address import is_gcs
 from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
 from server.listening import StartError, listen, url_of
@@ -77,6 +78,8 @@ def check_start(settings: Settings, part: Part | None) -> None:
         )
     if problems:
         raise StartError("\n".join(problems))
+    for warning in _absent_roots(settings):
+        logger.warning("%s", warning)
 
 
 def _problems_with_roots(settings: Settings) -> list[str]:
@@ -85,6 +88,16 @@ def _problems_with_roots(settings: Settings) -> list[str]:
     except (LoaderError, RuntimeError) as problem:
         return [f"XPROF_HUB_STORAGE_ROOTS: {problem}"]
     return []
+
+
+def _absent_roots(settings: Settings) -> list[str]:
+    """Which directories with profiles are not there: a typing error, or a disk that is not mounted yet."""
+    return [
+        f"XPROF_HUB_STORAGE_ROOTS: there is no directory {root}. Nothing can be opened below it until it is "
+        "there: check the name, or mount it."
+        for root in settings.storage_roots
+        if not is_gcs(root) and not Path(root).expanduser().is_dir()
+    ]
 
 
 def serve(

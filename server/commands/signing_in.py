@@ -75,7 +75,7 @@ def login(
         token, caller = "", _without_token(address)
         if caller is None:
             token = _ask_a_person(address) if device else _read_token(token_stdin)
-            caller = _caller(address, token)
+            caller = _caller_with(address, token)
         file = keep_token(address, token)
     except CredentialsError as problem:
         raise fail(str(problem)) from problem
@@ -132,6 +132,22 @@ def _without_token(address: str) -> Caller | None:
 def _caller(address: str, token: str) -> Caller:
     with HubClient(address, token) as client:
         return client.caller()
+
+
+def _caller_with(address: str, token: str) -> Caller:
+    """Who has this token.
+
+    Raises:
+        HubError: nobody, in words for who has just typed it; or the hub does not answer.
+    """
+    try:
+        return _caller(address, token)
+    except NotSignedInError as problem:
+        raise fail(
+            f"{address} doesn't know this API token: it is mistyped, revoked or expired. "
+            "Whoever runs the hub makes another with `xprof-hub tokens create`.",
+            exit_status(problem),
+        ) from problem
 
 
 def _ask_a_person(address: str) -> str:

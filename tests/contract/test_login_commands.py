@@ -92,6 +92,9 @@ def test_a_token_that_does_not_work_is_not_kept(
     result = person.run("login", guarded.url, "--token-stdin", given=f"xpa_{'x' * 43}")
     assert result.exit_code == 4
     assert "x" * 43 not in result.stderr
+    # For who has typed it, and not for who writes a client.
+    assert "mistyped, revoked or expired" in result.stderr
+    assert "Bearer" not in result.stderr
     assert not (tmp_path / "xprof-hub").exists()
 
 
