@@ -60,7 +60,8 @@ class SignedInRow:
 
     Attributes:
         subject: for the form.
-        name: address, or id of the API token.
+        name: address, or what the API token is for.
+        note: more to tell them apart by, or empty.
         method: by which way, in words.
         browsers: how many.
         latest: when the last of them signed in.
@@ -68,6 +69,7 @@ class SignedInRow:
 
     subject: str
     name: str
+    note: str
     method: str
     browsers: int
     latest: datetime
@@ -108,7 +110,10 @@ def signed_in_rows(people: Iterable[SignedInPerson]) -> tuple[SignedInRow, ...]:
     return tuple(
         SignedInRow(
             subject=one.subject,
-            name=one.subject.removeprefix("user:"),
+            name=one.name or one.subject
+            if one.method is SignInMethod.TOKEN
+            else one.subject.removeprefix("user:"),
+            note=one.subject if one.method is SignInMethod.TOKEN else one.name,
             method=_METHODS.get(one.method, one.method.value),
             browsers=one.browsers,
             latest=one.latest,

@@ -148,7 +148,9 @@ def _page_of(resource: str) -> str:
 def _in_words(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(_in_words(part) for part in value)
-    return "" if value is None else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
 
 
 def _day(text: str) -> datetime | None:

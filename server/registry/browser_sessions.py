@@ -28,12 +28,14 @@ class SignedInPerson:
 
     Attributes:
         subject: as `BrowserSession.subject`.
+        name: their own, or what their token is for; may be empty.
         method: how.
         browsers: how many browser sessions.
         latest: when the last of them began.
     """
 
     subject: str
+    name: str
     method: SignInMethod
     browsers: int
     latest: datetime
@@ -134,8 +136,16 @@ class SqlBrowserSessions:
     def signed_in_people(self, now: datetime, most: int) -> tuple[SignedInPerson, ...]:
         """Who has signed in, the latest first."""
         latest = func.max(BrowserSessionRow.created)
+        name = func.max(func.coalesce(TokenRow.name, BrowserSessionRow.name))
         query = (
-            select(BrowserSessionRow.subject, BrowserSessionRow.method, func.count(), latest)
+            select(BrowserSessionRow.subject, name, BrowserSessionRow.method, func.count(), latest)
+            .outerjoin(
+                TokenRow,
+                and_(
+                    BrowserSessionRow.method == SignInMethod.TOKEN.value,
+                    TokenRow.id == BrowserSessionRow.subject,
+                ),
+            )
             .where(BrowserSessionRow.ended.is_(None), BrowserSessionRow.expires > now)
             .group_by(BrowserSessionRow.subject, BrowserSessionRow.method)
             .order_by(latest.desc(), BrowserSessionRow.subject)
@@ -143,8 +153,8 @@ class SqlBrowserSessions:
         )
         with self._database.reading() as session:
             return tuple(
-                SignedInPerson(subject, SignInMethod(method), count, moment)
-                for subject, method, count, moment in session.execute(query)
+                SignedInPerson(subject, called, SignInMethod(method), count, moment)
+                for subject, called, method, count, moment in session.execute(query)
             )
 
 

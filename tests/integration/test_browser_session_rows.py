@@ -144,11 +144,11 @@ def test_who_has_signed_in_is_counted_by_person(database: Database) -> None:
     later = NOW + timedelta(minutes=1)
     sessions.add(session_by_token(token, later, timedelta(hours=1)))
     assert sessions.signed_in_people(NOW, 10) == (
-        SignedInPerson(token.id, SignInMethod.TOKEN, 1, later),
-        SignedInPerson(ANN.id, SignInMethod.OIDC, 2, NOW),
+        SignedInPerson(token.id, "t", SignInMethod.TOKEN, 1, later),
+        SignedInPerson(ANN.id, "Ann", SignInMethod.OIDC, 2, NOW),
     )
     assert sessions.signed_in_people(NOW + timedelta(hours=2), 10) == (
-        SignedInPerson(ANN.id, SignInMethod.OIDC, 2, NOW),
+        SignedInPerson(ANN.id, "Ann", SignInMethod.OIDC, 2, NOW),
     )
     assert len(sessions.signed_in_people(NOW, 1)) == 1
 
