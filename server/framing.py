@@ -19,6 +19,7 @@ def frame_of(services: Services, person: Person) -> Frame:
         prefix=services.settings.path_prefix,
         assets=services.assets.hub.path,
         person=person.principal.name,
+        role=person.principal.role.value,
         has_signed_in=person.has_signed_in,
         rights=frozenset(rights),
     )

@@ -267,9 +267,9 @@ def _badges(session: ProfilerSession, due: Due | None, now: datetime) -> list[Ba
     if prewarm := _PREWARM_BADGES.get(shown_state(session, now)):
         found.append(Badge(*prewarm))
     if session.is_pinned:
-        found.append(Badge("Pinned", "accent"))
+        found.append(Badge("Pinned", "quiet"))
     if due and any(reason.value.endswith("HELD") for reason in due.kept):
-        found.append(Badge("Held", "warn"))
+        found.append(Badge("On hold", "warn"))
     return found
 
 

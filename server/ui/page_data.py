@@ -67,6 +67,7 @@ class PageData:
         sessions: those of the run, newest first; empty unless the link opens the whole run.
         has_more_sessions: whether the run has others, which are not in `sessions`.
         view: what the link shows first, as the API names it; empty when it says nothing.
+        is_redacted: whether the profile's own names and texts are pseudonyms.
         pages: None under a link, whose readers have no business there.
     """
 
@@ -79,6 +80,7 @@ class PageData:
     sessions: tuple[SessionEntry, ...] = ()
     has_more_sessions: bool = False
     view: Mapping[str, JsonValue] | None = None
+    is_redacted: bool = False
     pages: SessionPages | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -93,6 +95,7 @@ class PageData:
             "sessions": [_entry(entry) for entry in self.sessions],
             "moreSessions": self.has_more_sessions,
             "view": dict(self.view or {}),
+            "redacted": self.is_redacted,
             "pages": _pages(self.pages) if self.pages else None,
         }
 

@@ -21,6 +21,7 @@ class Frame:
         prefix: path prefix of the hub, without trailing slash.
         assets: path of our static files, with a slash at the end.
         person: name of who has signed in.
+        role: value of their `auth.identity.Role`.
         has_signed_in: whether there is something to sign out of.
         rights: values of the `auth.policy.Action`s that the person may do at all.
     """
@@ -28,6 +29,7 @@ class Frame:
     prefix: str
     assets: str
     person: str
+    role: str
     has_signed_in: bool
     rights: frozenset[str]
 

@@ -30,7 +30,7 @@ def test_a_group_is_given_days_and_a_hold(
         page.get_by_label("Legal hold").check()
         page.get_by_role("button", name="Save").click()
         page.get_by_text("30 days").wait_for()
-        assert page.get_by_text("Held", exact=True).is_visible()
+        assert page.get_by_text("On hold", exact=True).is_visible()
         if scripts:
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width == 360

@@ -54,7 +54,7 @@ def test_the_page_shows_what_groups_store_and_takes_how_long_they_are_kept(api: 
     answer = httpx2.post(f"{api.url}/groups", data=form)
     assert (answer.status_code, answer.headers["location"]) == (303, "/groups")
     shown = httpx2.get(f"{api.url}/groups").text
-    assert "30 days" in shown and "a &lt;b&gt;note" in shown and ">Held<" in shown
+    assert "30 days" in shown and "a &lt;b&gt;note" in shown and ">On hold<" in shown
     found = api.http.get("/runGroups").json()["runGroups"][0]
     assert (found["sessionDays"], found["held"], found["note"]) == (30, True, "a <b>note</b>")
 

@@ -128,7 +128,7 @@ def test_a_deleted_run_can_be_brought_back(api: Api, page: httpx2.Client) -> Non
 def test_a_held_run_stays(api: Api, page: httpx2.Client) -> None:
     create_run(api, "r")
     assert page.post("/runs/r/hold", data={"held": "yes"}).status_code == 303
-    assert "Held" in words_of(page.get("/runs/r").text)
+    assert "On hold" in words_of(page.get("/runs/r").text)
     refused = page.post("/runs/r/delete")
     assert refused.status_code == 409
     assert "hold" in words_of(refused.text)

@@ -27,7 +27,7 @@ EVERYTHING = frozenset({"runs.read", "links.list", "members.manage", "audit.read
 
 
 def page(rights: frozenset[str] = EVERYTHING, *, has_signed_in: bool = True) -> str:
-    frame = Frame("/team/x", "/team/x/_assets/h/", "<Ann>", has_signed_in, rights)
+    frame = Frame("/team/x", "/team/x/_assets/h/", "<Ann>", "editor", has_signed_in, rights)
     return render_page("message.html", frame, message=NOTHING_THERE)
 
 
@@ -77,6 +77,10 @@ def test_names_stay_text_and_who_need_not_sign_in_can_t_sign_out() -> None:
     assert html.escape("<Ann>") in text
     assert 'action="/team/x/signout"' in text
     assert "/signout" not in page(has_signed_in=False)
+
+
+def test_the_bar_says_what_one_may_be_here() -> None:
+    assert '<span class="top-role">editor</span>' in page()
 
 
 def test_every_address_of_a_page_is_of_this_hub() -> None:

@@ -10,17 +10,22 @@ import { openPanelBy } from "./panel.js";
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+const PSEUDONYMS =
+  "Those inside the profile are pseudonyms: functions, operations and source files have other names. " +
+  "Sizes and times are the real ones.";
+
 /** A row of the panel; none if there is nothing to say. */
 function row(name, text, title = "") {
   return text ? [element("dt", {}, name), element("dd", title ? { title } : {}, text)] : [];
 }
 
 function rows() {
-  const { run, session, sharedBy, expires, note } = pageData;
+  const { run, session, sharedBy, expires, note, redacted } = pageData;
   const until = untilText(expires, Date.now());
   return [
     ...row("Run", run),
     ...row("Session", session),
+    ...row("Names", redacted ? PSEUDONYMS : ""),
     ...row("Note", note),
     ...row("Shared by", sharedBy),
     ...row("This link", expires ? upper(until) : "", expires ? momentText(expires) : ""),
