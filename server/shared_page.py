@@ -38,6 +38,7 @@ def page_data(services: Services, grant: SessionGrant, hosts: int) -> PageData:
         sessions=sessions,
         has_more_sessions=has_more,
         view=stored_view(link.view).model_dump(mode="json") if link else {},
+        is_redacted=grant.is_redacted,
         pages=None if link else _pages(services, grant),
     )
 

@@ -45,6 +45,7 @@ def test_the_scripts_read_what_the_contract_says() -> None:
         note="look",
         sessions=(entry,),
         view={"tool": "overview_page"},
+        is_redacted=True,
     )
     assert json.loads(block(data)) == {
         "run": "Llama",
@@ -64,6 +65,7 @@ def test_the_scripts_read_what_the_contract_says() -> None:
         ],
         "moreSessions": False,
         "view": {"tool": "overview_page"},
+        "redacted": True,
         "pages": None,
     }
 
@@ -88,7 +90,7 @@ def test_people_who_have_signed_in_are_led_to_the_pages_about_the_session() -> N
 def test_what_is_not_known_is_empty() -> None:
     found = json.loads(block(PageData("r", "s", 1)))
     assert (found["sharedBy"], found["expires"], found["note"]) == ("", None, "")
-    assert (found["sessions"], found["view"]) == ([], {})
+    assert (found["sessions"], found["view"], found["redacted"]) == ([], {}, False)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
