@@ -1,0 +1,46 @@
+# One page: what people get, what workers do, and how the parts are.
+
+locals {
+  tiles = concat(
+    [
+      { title = "Requests by class of status", query = "sum by (response_code_class) (rate(run_googleapis_com:request_count{monitored_resource=\"cloud_run_revision\",service_name=\"${var.name}-front\"}[5m]))" },
+      { title = "Duration of requests, 95% (ms)", query = "histogram_quantile(0.95, sum by (le) (rate(run_googleapis_com:request_latencies_bucket{monitored_resource=\"cloud_run_revision\",service_name=\"${var.name}-front\"}[5m])))" },
+      { title = "Instances", query = "sum by (service_name) (run_googleapis_com:container_instance_count{monitored_resource=\"cloud_run_revision\",service_name=~\"${var.name}-.*\"})" },
+      { title = "Memory of instances, 95%", query = "histogram_quantile(0.95, sum by (service_name, le) (rate(run_googleapis_com:container_memory_utilizations_bucket{monitored_resource=\"cloud_run_revision\",service_name=~\"${var.name}-.*\"}[5m])))" },
+      { title = "CPU of the database", query = "avg(cloudsql_googleapis_com:database_cpu_utilization{monitored_resource=\"cloudsql_database\",database_id=\"${var.project_id}:${var.name}\"})" },
+      { title = "System memory of Redis", query = "max(redis_googleapis_com:stats_memory_system_memory_usage_ratio{monitored_resource=\"redis_instance\",instance_id=~\".*/${var.name}\"})" },
+    ],
+    var.metrics_image == null ? [] : [
+      { title = "Conversions that wait", query = "sum by (urgency) (xprof_hub_conversions_waiting)" },
+      { title = "Waiting for a turn, 95% (s)", query = "histogram_quantile(0.95, sum by (le) (rate(xprof_hub_conversion_wait_seconds_bucket[5m])))" },
+      { title = "Conversions by outcome", query = "sum by (outcome) (rate(xprof_hub_conversions_total[5m]))" },
+      { title = "Answers from the cache", query = "sum(rate(xprof_hub_results_total{outcome=\"hit\"}[5m])) / sum(rate(xprof_hub_results_total{outcome=~\"hit|miss\"}[5m]))" },
+      { title = "Refused: too many requests", query = "sum by (limit) (rate(xprof_hub_refused_requests_total[5m]))" },
+      { title = "Sent to another worker", query = "sum(rate(xprof_hub_worker_retries_total[5m]))" },
+    ],
+  )
+}
+
+resource "google_monitoring_dashboard" "this" {
+  project = var.project_id
+
+  dashboard_json = jsonencode({
+    displayName = "XProf Hub (${var.name})"
+    labels      = { for key, value in local.labels : key => value }
+    mosaicLayout = {
+      columns = 12
+      tiles = [for index, tile in local.tiles : {
+        xPos   = 6 * (index % 2)
+        yPos   = 4 * floor(index / 2)
+        width  = 6
+        height = 4
+        widget = {
+          title   = tile.title
+          xyChart = { dataSets = [{ plotType = "LINE", timeSeriesQuery = { prometheusQuery = tile.query } }] }
+        }
+      }]
+    }
+  })
+
+  depends_on = [google_project_service.this]
+}

@@ -1,0 +1,156 @@
+# Workers convert. They are reached from the network only, and let in whoever knows the secret key.
+
+locals {
+  worker_classes = merge({ worker = var.worker }, var.large_worker == null ? {} : { "large-worker" = var.large_worker })
+  gib            = pow(2, 30)
+
+  # Disk is memory on Cloud Run: what downloads, results and the worker itself take is not for conversions.
+  worker_memory = { for class, size in local.worker_classes : class => (size.memory_gib - size.scratch_gib - size.results_gib - 1) * local.gib }
+  worker_settings = {
+    for class, size in local.worker_classes : class => merge(local.common_settings, {
+      XPROF_HUB_SANDBOX                 = var.sandbox
+      XPROF_HUB_CONVERSIONS             = tostring(size.conversions)
+      XPROF_HUB_MEMORY_BYTES            = format("%.0f", local.worker_memory[class])
+      XPROF_HUB_CONVERSION_MEMORY_BYTES = format("%.0f", local.worker_memory[class])
+      XPROF_HUB_SCRATCH_BYTES           = format("%.0f", size.scratch_gib * local.gib)
+      XPROF_HUB_CACHE_BYTES             = format("%.0f", size.results_gib * local.gib)
+    })
+  }
+}
+
+resource "google_cloud_run_v2_service" "workers" {
+  for_each            = local.worker_classes
+  project             = var.project_id
+  location            = var.region
+  name                = "${var.name}-${each.key}"
+  description         = "XProf Hub: converts profiles"
+  deletion_protection = local.protected
+  labels              = local.labels
+  ingress             = "INGRESS_TRAFFIC_INTERNAL_ONLY"
+  # Front ends send the hub's own secret in the header that Cloud Run's check would read.
+  invoker_iam_disabled = true
+
+  template {
+    service_account                  = google_service_account.this["worker"].email
+    execution_environment            = "EXECUTION_ENVIRONMENT_GEN2"
+    max_instance_request_concurrency = each.value.conversions
+    # Longer than a front end waits.
+    timeout = "960s"
+    labels  = local.labels
+
+    scaling {
+      min_instance_count = each.value.min_instances
+      max_instance_count = each.value.max_instances
+    }
+
+    vpc_access {
+      egress = "ALL_TRAFFIC"
+      network_interfaces {
+        network    = google_compute_network.this.id
+        subnetwork = google_compute_subnetwork.this.id
+        tags       = [local.tags.worker]
+      }
+    }
+
+    containers {
+      name  = "worker"
+      image = local.image
+      args  = ["serve", "--only", "worker"]
+
+      ports {
+        container_port = 8080
+      }
+
+      # A conversion that somebody waits for goes on when he has gone: it is asked for again.
+      resources {
+        cpu_idle          = false
+        startup_cpu_boost = true
+        limits            = { cpu = tostring(each.value.cpu), memory = "${each.value.memory_gib}Gi" }
+      }
+
+      startup_probe {
+        period_seconds    = 2
+        timeout_seconds   = 2
+        failure_threshold = 60
+        http_get {
+          path = "/readyz"
+          port = 8080
+        }
+      }
+
+      liveness_probe {
+        period_seconds    = 10
+        timeout_seconds   = 5
+        failure_threshold = 3
+        http_get {
+          path = "/healthz"
+          port = 8080
+        }
+      }
+
+      dynamic "env" {
+        for_each = merge(var.settings, local.worker_settings[each.key])
+        content {
+          name  = env.key
+          value = env.value
+        }
+      }
+
+      dynamic "env" {
+        for_each = local.secret_settings
+        content {
+          name = env.key
+          value_source {
+            secret_key_ref {
+              secret  = env.value.secret
+              version = env.value.version
+            }
+          }
+        }
+      }
+
+      volume_mounts {
+        name       = "redis-ca"
+        mount_path = local.redis_ca_folder
+      }
+    }
+
+    dynamic "containers" {
+      for_each = var.metrics_image[*]
+      content {
+        name       = "metrics"
+        image      = containers.value
+        depends_on = ["worker"]
+        resources {
+          limits = { cpu = "500m", memory = "256Mi" }
+        }
+      }
+    }
+
+    volumes {
+      name = "redis-ca"
+      secret {
+        secret = google_secret_manager_secret.this["redis-ca"].secret_id
+        items {
+          version = google_secret_manager_secret_version.redis_ca.version
+          path    = basename(local.redis_ca_file)
+        }
+      }
+    }
+  }
+
+  lifecycle {
+    precondition {
+      condition     = length(setintersection(keys(var.settings), keys(local.worker_settings[each.key]))) == 0
+      error_message = "This module sets these itself, by variables of its own: ${join(", ", setintersection(keys(var.settings), keys(local.worker_settings[each.key])))}."
+    }
+  }
+
+  depends_on = [
+    google_secret_manager_secret_iam_member.readers,
+    google_storage_bucket_iam_member.own,
+    google_compute_firewall.egress,
+    google_dns_record_set.apis,
+    google_dns_record_set.api_names,
+  ]
+}
