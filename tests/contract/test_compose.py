@@ -64,6 +64,16 @@ def test_services_are_those_of_a_deployment(services: dict[str, dict[str, object
     assert services["worker"]["deploy"]["replicas"] == 2  # type: ignore[index]
 
 
+def test_health_is_asked_of_those_alone_that_answer_requests(
+    services: dict[str, dict[str, object]],
+) -> None:
+    for name in ("front", "worker", "prune"):
+        command = services[name]["command"]
+        assert isinstance(command, list)
+        checks = services[name].get("healthcheck")
+        assert checks == (None if command[0] == "serve" else {"disable": True}), name
+
+
 @pytest.mark.parametrize("name", ["front", "worker"])
 def test_settings_are_accepted_in_production(
     services: dict[str, dict[str, object]], name: str, monkeypatch: pytest.MonkeyPatch
