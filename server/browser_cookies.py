@@ -61,8 +61,7 @@ def set_pass(
     response: Response, settings: Settings, text: str, path: str, expires: datetime
 ) -> None:
     """Lets the browser keep a pass, and send it for one session's path only."""
-    is_secure = settings.content_url.startswith("https://")
-    _set(response, _pass_name(settings), text, path, expires, is_secure=is_secure)
+    set_cookie(response, _pass_name(settings), text, path, expires, is_tls(settings.content_url))
 
 
 def _set_own(
@@ -75,12 +74,22 @@ def _set_own(
 ) -> None:
     """Sets a cookie for all pages of the hub's host."""
     own = _own_name(name, request, settings)
-    _set(response, own, text, "/", expires, is_secure=_is_secure(request, settings))
+    set_cookie(response, own, text, "/", expires, _is_secure(request, settings))
 
 
-def _set(
-    response: Response, name: str, text: str, path: str, expires: datetime, *, is_secure: bool
+def set_cookie(
+    response: Response, name: str, text: str, path: str, expires: datetime, is_secure: bool
 ) -> None:
+    """Sets a cookie that no script reads and no page of another site has sent along.
+
+    Args:
+        response: sets it.
+        name: its name.
+        text: what the browser keeps.
+        path: below which it is sent.
+        expires: UTC; in the past, the browser forgets it.
+        is_secure: whether it is sent by TLS only.
+    """
     seconds = max(0, int((expires - datetime.now(UTC)).total_seconds()))
     response.set_cookie(
         name, text, seconds, path=path, secure=is_secure, httponly=True, samesite="lax"
@@ -89,7 +98,12 @@ def _set(
 
 def _is_secure(request: Request, settings: Settings) -> bool:
     """Whether the browser came by TLS; only an administrator's word counts where there is one."""
-    return (settings.base_url or str(request.url)).startswith("https://")
+    return is_tls(settings.base_url or str(request.url))
+
+
+def is_tls(address: str) -> bool:
+    """Whether an address is reached by TLS."""
+    return address.startswith("https://")
 
 
 def _own_name(name: str, request: Request, settings: Settings) -> str:
@@ -104,4 +118,4 @@ def _own_name(name: str, request: Request, settings: Settings) -> str:
 
 def _pass_name(settings: Settings) -> str:
     # `__Host-` would ask for the path `/`, and a pass is for one session.
-    return f"{'__Secure-' if settings.content_url.startswith('https://') else ''}{_PASS}"
+    return f"{'__Secure-' if is_tls(settings.content_url) else ''}{_PASS}"

@@ -7,11 +7,10 @@ Both go to the link's own path only, are read by no script (HttpOnly), and come 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from fastapi import Request, Response
 
 from auth.link_seals import SealedText
+from server.browser_cookies import is_tls, set_cookie
 from server.settings import Settings
 
 _KEY = "xprof-hub-key"
@@ -50,16 +49,8 @@ def _set(
     sealed: SealedText,
     path: str,
 ) -> None:
-    seconds = max(0, int((sealed.expires - datetime.now(UTC)).total_seconds()))
-    response.set_cookie(
-        _name(name, request, settings),
-        sealed.text,
-        seconds,
-        path=path,
-        secure=_is_secure(request, settings),
-        httponly=True,
-        samesite="lax",
-    )
+    own = _name(name, request, settings)
+    set_cookie(response, own, sealed.text, path, sealed.expires, _is_secure(request, settings))
 
 
 def _name(name: str, request: Request, settings: Settings) -> str:
@@ -69,4 +60,4 @@ def _name(name: str, request: Request, settings: Settings) -> str:
 
 def _is_secure(request: Request, settings: Settings) -> bool:
     """Whether links are opened by TLS; only an administrator's word counts where there is one."""
-    return (settings.link_url or str(request.url)).startswith("https://")
+    return is_tls(settings.link_url or str(request.url))
