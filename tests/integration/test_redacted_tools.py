@@ -266,6 +266,45 @@ def test_answers_of_both_links_have_different_tags(links: Mapping[str, Shared]) 
     assert not repeated(shared.names, again.body, again.headers)
 
 
+def test_an_original_name_is_as_unknown_as_any_other(links: Mapping[str, Shared]) -> None:
+    shared = links["small"]
+    real = module_of(shared.plain)
+    assert real.startswith("jit_eval_step(")
+    trace = {"tag": "trace_viewer@", "search_metadata": "true"}
+    answers = {
+        name: [
+            get(f"{shared.redacted}{path}")
+            for path in (
+                data({**trace, "search_prefix": name}),
+                data({"tag": "graph_viewer", "type": "long_txt", "module_name": name}),
+                data({"tag": "memory_viewer", "module_name": name}),
+                data({"module_name": module_of(shared.redacted), "node_name": name}, "graph_data"),
+                data({"tag": "op_profile", "op_name": name}),
+            )
+        ]
+        for name in (real, real.replace("eval", "evil"))
+    }
+    told = [
+        [(found.status, sorted(found.body.replace(name.encode(), b""))) for found in each]
+        for name, each in answers.items()
+    ]  # sorted: XProf writes stack frames in any order
+    assert told[0] == told[1]
+    # The search does find what there is, and under the open link the name is known.
+    everything = get(f"{shared.redacted}{data({**trace, 'search_prefix': 'jit'})}").body
+    assert len(everything) > len(answers[real][0].body)
+    known = data({"tag": "graph_viewer", "type": "long_txt", "module_name": real})
+    assert get(f"{shared.plain}{known}").status == 200
+
+
+def test_the_page_says_that_names_are_pseudonyms(links: Mapping[str, Shared]) -> None:
+    shared = links["small"]
+    told = [
+        re.search(rb'"redacted": ?(\w+)', get(f"{base}/").body)
+        for base in (shared.plain, shared.redacted)
+    ]
+    assert [found and found[1] for found in told] == [b"false", b"true"]
+
+
 def test_a_name_is_the_same_on_all_hosts_and_in_all_tools(links: Mapping[str, Shared]) -> None:
     shared = links["small"]
     modules = get(f"{shared.redacted}/module_list").body.decode().split(",")
