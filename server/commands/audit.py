@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from server.audit_schemas import AuditEvent
 from server.client.audit import NEWEST_FIRST, OLDEST_FIRST
 from server.commands.console import (
     ConditionOption,
@@ -22,6 +23,7 @@ from server.commands.console import (
     print_fields,
     print_json,
     print_list,
+    short_name,
 )
 
 app = typer.Typer(help="The audit log: who did what, and when.", no_args_is_help=True)
@@ -47,14 +49,13 @@ def list_(
         print_list(
             islice(client.audit.list(condition, NEWEST_FIRST), limit),
             as_json,
-            ("EVENT", "TIME", "ACTOR", "ACTION", "VERB", "RESOURCE", "ADDRESS"),
+            ("EVENT", "TIME", "WHO", "DID", "TO", "FROM"),
             lambda event: (
                 last_part(event.name),
                 moment(event.create_time),
-                event.actor,
-                event.action,
+                event.actor_name or event.actor,
                 event.verb,
-                event.resource,
+                _object(event),
                 event.address,
             ),
             as_lines,
@@ -104,3 +105,9 @@ def export(
     with connected(url, token) as client:
         found = client.audit.list(condition, OLDEST_FIRST)
         print_list(found, as_json, (), lambda _event: (), as_lines=not as_json)
+
+
+def _object(event: AuditEvent) -> str:
+    """What it was done to, and of links and members also whose, as their ids say nothing to people."""
+    told = (event.details.get(key) for key in ("target", "member"))
+    return " ".join([short_name(event.resource), *(short_name(str(one)) for one in told if one)])

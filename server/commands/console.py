@@ -171,6 +171,11 @@ def last_part(name: str) -> str:
     return name.rpartition("/")[2]
 
 
+def short_name(name: str) -> str:
+    """How people write the names of runs and sessions: `RUN` and `RUN/SESSION`; others stay as they are."""
+    return name.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1)
+
+
 def confirm(question: str, yes: bool) -> None:
     """Asks before something is lost; a script, which nobody can ask, has decided already."""
     if not yes and sys.stdin.isatty():

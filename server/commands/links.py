@@ -25,6 +25,7 @@ from server.commands.console import (
     print_json,
     print_list,
     say,
+    short_name,
     split_target,
     state_text,
 )
@@ -63,12 +64,16 @@ def list_(
         print_list(
             islice(client.links.list(run, session or ""), limit),
             as_json,
-            ("LINK", "STATE", "TARGET", "ASKS FOR", "VIEW", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
+            (
+                *("LINK", "STATE", "TARGET", "ASKS FOR", "SHOWS", "VIEW", "EXPIRES", "OPENS"),
+                *("CREATOR", "NOTE"),
+            ),
             lambda link: (
                 link.uid,
                 state_text(link.state),
                 _target(link),
                 _asks(link),
+                _shows(link),
                 in_words(link.view),
                 moment(link.expire_time, "never"),
                 _opens(link),
@@ -99,7 +104,7 @@ def show(
             ("Opens nothing", _forbidden(found)),
             ("Target", _target(found)),
             ("Asks for", _asks(found)),
-            ("Shows", "pseudonyms" if found.redacted else ""),
+            ("Shows", _shows(found)),
             ("View", in_words(found.view)),
             ("Created", moment(found.create_time)),
             ("Expires", moment(found.expire_time, "never")),
@@ -207,6 +212,10 @@ def _asks(link: ShareLink) -> str:
     return ", ".join(words for words, is_asked in asked.items() if is_asked)
 
 
+def _shows(link: ShareLink) -> str:
+    return "pseudonyms" if link.redacted else ""
+
+
 def _opens(link: ShareLink) -> str:
     return str(link.opens) if link.most_opens is None else f"{link.opens} of {link.most_opens}"
 
@@ -219,5 +228,5 @@ def _forbidden(link: ShareLink) -> str:
 def _target(link: ShareLink) -> str:
     """`run/session`, or `run/*` for all sessions of a run."""
     if link.run:
-        return f"{link.run.removeprefix('machineLearningRuns/')}/*"
-    return link.session.removeprefix("machineLearningRuns/").replace("/profilerSessions/", "/", 1)
+        return f"{short_name(link.run)}/*"
+    return short_name(link.session)

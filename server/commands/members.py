@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
 from itertools import islice
 from typing import Annotated
 
@@ -9,6 +13,7 @@ import typer
 
 from auth.identity import Role
 from auth.members import read_member
+from server.client import NotFoundError
 from server.commands.console import (
     JsonLinesOption,
     JsonOption,
@@ -17,16 +22,28 @@ from server.commands.console import (
     UrlOption,
     connected,
     examples,
+    fail,
     moment,
     print_json,
     print_list,
     say,
 )
+from server.commands.exits import ExitStatus
 from server.schemas.members import Member
 
 app = typer.Typer(help="People, groups and domains: who has which role.", no_args_is_help=True)
 
-_PEOPLES_ROLES = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
+
+class PeoplesRole(StrEnum):
+    """The roles that members may have; jobs have tokens instead."""
+
+    VIEWER = Role.VIEWER.value
+    EDITOR = Role.EDITOR.value
+    ADMIN = Role.ADMIN.value
+
+
+_ID = re.compile("[0-9a-f]{16}")
+"""How `auth.members.member_id` writes one."""
 
 MemberArgument = Annotated[
     str,
@@ -35,7 +52,7 @@ MemberArgument = Annotated[
         help="user:ann@example.org, group:sre or domain:example.org; an address alone is a user's.",
     ),
 ]
-RoleOption = Annotated[Role, typer.Option(help="How much it may do: viewer, editor or admin.")]
+RoleOption = Annotated[PeoplesRole, typer.Option(help="How much it may do.")]
 
 
 @app.command("list", epilog=examples("xprof-hub members list"))
@@ -70,15 +87,15 @@ def list_(
 )
 def add(
     member: MemberArgument,
-    role: RoleOption = Role.VIEWER,
+    role: RoleOption = PeoplesRole.VIEWER,
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Give a person, group or domain a role."""
-    wanted = _checked(member, role)
+    wanted = _checked(member)
     with connected(url, token) as client:
-        added = client.members.add(wanted, role)
+        added = client.members.add(wanted, Role(role.value))
     if as_json:
         print_json(added)
     else:
@@ -94,9 +111,9 @@ def update(
     as_json: JsonOption = False,
 ) -> None:
     """Give a member another role."""
-    wanted = _checked(member, role)
-    with connected(url, token) as client:
-        changed = client.members.update(wanted, role)
+    wanted = _known(member)
+    with connected(url, token) as client, _named(wanted):
+        changed = client.members.update(wanted, Role(role.value))
     if as_json:
         print_json(changed)
     else:
@@ -111,8 +128,8 @@ def remove(
     as_json: JsonOption = False,
 ) -> None:
     """Take a member its role, at once: who has no other role sees nothing any more."""
-    wanted = _checked(member, Role.VIEWER)
-    with connected(url, token) as client:
+    wanted = _known(member)
+    with connected(url, token) as client, _named(wanted):
         client.members.remove(wanted)
     if as_json:
         typer.echo("{}")
@@ -120,13 +137,26 @@ def remove(
         say(f"Removed {wanted}.")
 
 
-def _checked(member: str, role: Role) -> str:
-    if role not in _PEOPLES_ROLES:
-        raise typer.BadParameter("jobs have API tokens; a member is a viewer, editor or admin")
+def _checked(member: str) -> str:
     try:
         return read_member(member)
     except ValueError as problem:
         raise typer.BadParameter(str(problem)) from problem
+
+
+def _known(member: str) -> str:
+    """A member as it is named, or its id."""
+    return member if _ID.fullmatch(member) else _checked(member)
+
+
+@contextmanager
+def _named(member: str) -> Iterator[None]:
+    """Says who it is that is not there: a hub knows members by ids that nobody has typed."""
+    try:
+        yield
+    except NotFoundError as problem:
+        hints = ["Who has one: xprof-hub members list"]
+        raise fail(f"{member} has no role.", ExitStatus.NOT_FOUND, hints) from problem
 
 
 def _role(member: Member) -> str:

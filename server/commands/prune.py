@@ -11,8 +11,9 @@ import typer
 from sqlalchemy.exc import SQLAlchemyError
 
 from loader.errors import LoaderError
+from server.commands.console import short_name
 from server.commands.exits import ExitStatus
-from server.commands.tables import print_fields, say
+from server.commands.tables import print_fields, print_table, say
 from server.lifecycle.opening import prune_once
 from server.lifecycle.prune import PruneReport
 from server.names import to_camel
@@ -86,6 +87,8 @@ def _print(report: PruneReport, *, is_dry: bool, as_json: bool) -> None:
         return
     rows = [(words, str(report.counts[name])) for name, words in _WORDS.items()]
     print_fields([row for row in rows if row[1] != "0"])
+    if report.expired:
+        print_table(("RUN/SESSION",), [(short_name(name),) for name in report.expired])
     if not any(report.counts.values()):
         say("Nothing is due.")
     elif is_dry:

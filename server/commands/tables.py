@@ -1,7 +1,8 @@
 """How commands print: JSON as the API says it, and tables and fields for people.
 
-A table is as wide as its contents in a file or pipe, and as the terminal on one. What a person copies, the
-first column, is never cut off nor broken. Colours are Rich's business: terminals only, none with `NO_COLOR`.
+A table is as wide as its contents in a file or pipe. On a terminal it is no wider than that: words stay whole
+where there is room, and columns that say nothing are left out. What a person copies, the first column, is
+never cut off nor broken. Colours are Rich's business: terminals only, none with `NO_COLOR`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _GAP = 2
 """Blanks between columns."""
 _NARROWEST = 8
 """Least width of a column that may be folded."""
+_LONGEST_WHOLE = 20
+"""Longest word that other columns make room for, before it is broken."""
 _STATE_STYLES = {
     "active": "green",
     "complete": "green",
@@ -74,36 +77,45 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) ->
     """Prints a table; no cell is ever cut off, and none is taken for markup."""
     rows = [[_harmless(cell) for cell in row] for row in rows]
     terminal = Console().width if sys.stdout.isatty() else None
-    console = Console(width=table_width(columns, rows, terminal))
+    if terminal is not None:
+        columns, rows = _telling(columns, rows)
+    widths = column_widths(columns, rows, terminal)
+    console = Console(width=sum(widths) + _GAP * (len(columns) - 1))
     with console.capture() as capture:
-        console.print(make_table(columns, rows))
+        console.print(make_table(columns, rows, widths))
     # Rich fills the last column up with blanks, which nobody wants in a file.
     typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
-def make_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    """The table for Rich to print."""
+def make_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str | Text]], widths: Sequence[int]
+) -> Table:
+    """The table for Rich to print, in columns of these widths."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, column in enumerate(columns):
-        is_first = number == 0
-        least = _widths(columns, rows)[0] if is_first else None
-        table.add_column(column, overflow="fold", no_wrap=is_first, min_width=least)
+    for column, width in zip(columns, widths, strict=True):
+        table.add_column(column, overflow="fold", width=width)
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return table
 
 
-def table_width(
+def column_widths(
     columns: Sequence[str], rows: Sequence[Sequence[str | Text]], terminal: int | None
-) -> int:
-    """How wide a table is made on a terminal of this width, or where there is none."""
-    widths = _widths(columns, rows)
-    gaps = _GAP * (len(columns) - 1)
+) -> list[int]:
+    """How wide columns are on a terminal of this width, or where there is none.
+
+    They are wider than the terminal only where the first one, and a little of each other, does not fit:
+    rather a line that the terminal breaks than an id that was cut off.
+    """
+    cells = [list(columns), *([_text(cell) for cell in row] for row in rows)]
+    whole = [max(cell_len(row[number]) for row in cells) for number in range(len(columns))]
     if terminal is None:
-        return sum(widths) + gaps
-    # Rather a line that the terminal breaks than an id that was cut off.
-    others = sum(min(width, _NARROWEST) for width in widths[1:])
-    return max(terminal, widths[0] + others + gaps)
+        return whole
+    room = terminal - _GAP * (len(columns) - 1)
+    words = [max(_longest_word(row[number]) for row in cells) for number in range(len(columns))]
+    least = [whole[0], *(min(width, _NARROWEST) for width in whole[1:])]
+    unbroken = [max(pair) for pair in zip(least, words, strict=True)]
+    return _grown(_grown(least, unbroken, room), whole, room)
 
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:
@@ -152,9 +164,32 @@ def _harmless(cell: str | Text) -> str | Text:
     return plain(cell)
 
 
-def _widths(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> list[int]:
-    cells = [list(columns), *([_text(cell) for cell in row] for row in rows)]
-    return [max(cell_len(row[number]) for row in cells) for number in range(len(columns))]
+def _telling(
+    columns: Sequence[str], rows: Sequence[Sequence[str | Text]]
+) -> tuple[list[str], list[list[str | Text]]]:
+    """The first column, and of the others those in which any row says something; all of an empty table."""
+    kept = [
+        number
+        for number in range(len(columns))
+        if number == 0 or not rows or any(_text(row[number]) for row in rows)
+    ]
+    return [columns[number] for number in kept], [[row[number] for number in kept] for row in rows]
+
+
+def _grown(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
+    """Widths that have come as near to their goals as there is room, the narrowest first."""
+    grown = list(widths)
+    for _ in range(room - sum(grown)):
+        below = [number for number, width in enumerate(grown) if width < goals[number]]
+        if not below:
+            break
+        grown[min(below, key=lambda number: grown[number])] += 1
+    return grown
+
+
+def _longest_word(text: str) -> int:
+    longest = max((cell_len(word) for word in text.split()), default=0)
+    return min(longest, _LONGEST_WHOLE)
 
 
 def _text(cell: str | Text) -> str:

@@ -27,6 +27,8 @@ from server.registry import old_rows, purging
 from server.registry.database import Database
 from server.registry.keeping import find_perhaps_due, keeping_of
 from server.registry.purging import Gone, Leftover
+from server.registry.records import ProfilerSession
+from server.registry.sessions import find_session_by_uid
 
 BY = "prune"
 """Named as who deletes what is over."""
@@ -69,7 +71,7 @@ class PruneReport:
 
     Attributes:
         counts: how many of each kind.
-        expired: resource names of the sessions whose time was over.
+        expired: resource names of the sessions whose time is over.
         problems: what could not be done, in words; the next time tries again.
     """
 
@@ -124,8 +126,10 @@ class Pruner:
         find = partial(find_perhaps_due, self._database, now)
         for _, uid in self._pages(find, lambda pair: pair[0]):
             if self._is_dry:
-                keeping = keeping_of(self._database, [uid]).get(uid)
-                report.counts["expired_sessions"] += bool(keeping and is_due(keeping, now))
+                due = self._due_session(uid, now)
+                if due is not None:
+                    report.counts["expired_sessions"] += 1
+                    report.expired.append(session_name(due.run, due.id))
                 continue
             gone = purging.expire_session(
                 self._database, uid, lambda keeping: is_due(keeping, now), now=now, by=BY
@@ -134,6 +138,11 @@ class Pruner:
                 report.counts["expired_sessions"] += 1
                 report.expired.append(session_name(gone.run, gone.session))
                 self._note("delete", gone)
+
+    def _due_session(self, uid: str, now: datetime) -> ProfilerSession | None:
+        keeping = keeping_of(self._database, [uid]).get(uid)
+        is_over = keeping is not None and is_due(keeping, now)
+        return find_session_by_uid(self._database, uid) if is_over else None
 
     def _purge_runs(self, report: PruneReport, now: datetime) -> None:
         before = now - self._rules.grace

@@ -143,8 +143,10 @@ def test_commands_list_show_and_export(guarded_api: Api) -> None:
         exported[1]
     ]
     head, *rows = commands.lines("audit", "list", "--limit", "2")
-    assert head.split() == ["EVENT", "TIME", "ACTOR", "ACTION", "VERB", "RESOURCE", "ADDRESS"]
-    assert [row.split()[-2] for row in rows] == ["machineLearningRuns/c", "machineLearningRuns/b"]
+    assert head.split() == ["EVENT", "TIME", "WHO", "DID", "TO", "FROM"]
+    assert [row.split()[-4:] for row in rows] == [
+        ["admin", "create", run, "127.0.0.1"] for run in ("c", "b")
+    ]
     event = str(exported[0]["name"]).removeprefix("auditEvents/")
     told = dict(line.split(maxsplit=1) for line in commands.lines("audit", "show", event))
     assert (told["Event"], told["Actor"]) == (event, f"token:{token_id} admin")

@@ -37,7 +37,7 @@ def test_a_link_is_made_as_the_options_say(hub: Commands) -> None:
     for line in ("Asks for  sign-in, password", "Opens     0 of 3", "pseudonyms"):
         assert line in text
     (listed,) = [line for line in hub.lines("links", "list", "r/s") if link["uid"] in line]
-    assert "sign-in, password" in listed
+    assert "sign-in, password  pseudonyms" in listed
 
 
 def test_a_password_is_read_from_the_first_line_and_checked(hub: Commands) -> None:

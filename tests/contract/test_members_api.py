@@ -174,7 +174,10 @@ def test_commands_do_the_same(api_servers: ApiServers) -> None:
     ]
     assert hub.said("members", "remove", member_id(ANN)) != ""
     assert len(hub.lines("members", "list")) == 2
-    hub.complaint("members", "remove", ANN, status=3)
+    for change in (("remove", ANN), ("update", ANN, "--role", "viewer")):
+        complaint = hub.complaint("members", *change, status=3)
+        assert f"{ANN} has no role." in complaint
+        assert "xprof-hub members list" in complaint
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from server.commands.tables import make_table, size, state_text, table_width
+from server.commands.tables import column_widths, make_table, print_table, size, state_text
 
 COLUMNS = ("RUN", "NAME", "STATE")
 ROWS = (
@@ -18,14 +18,15 @@ ROWS = (
 
 def rendered(width: int | None, *, is_terminal: bool = False, no_color: bool = False) -> str:
     stream = io.StringIO()
+    widths = column_widths(COLUMNS, ROWS, width)
     console = Console(
         file=stream,
-        width=table_width(COLUMNS, ROWS, width),
+        width=sum(widths) + 4,
         force_terminal=is_terminal,
         no_color=no_color,
         color_system="standard" if is_terminal else None,
     )
-    console.print(make_table(COLUMNS, ROWS))
+    console.print(make_table(COLUMNS, ROWS, widths))
     return stream.getvalue()
 
 
@@ -62,7 +63,33 @@ def test_states_are_coloured_on_a_terminal_only() -> None:
 
 def test_a_long_list_has_room_for_its_longest_cell() -> None:
     rows = [("x" * 300, "y" * 300)]
-    assert table_width(("A", "B"), rows, None) == 602
+    assert column_widths(("A", "B"), rows, None) == [300, 300]
+
+
+def test_words_are_whole_where_other_columns_have_room_to_give() -> None:
+    columns = ("EVENT", "TIME", "VERB", "RESOURCE")
+    rows = [("0123456789abcdef", "2026-11-30 12:56 UTC", "update", "r/a-word-of-27-letters-here")]
+    # Three gaps of two blanks are a part of the width.
+    assert column_widths(columns, rows, 50) == [16, 10, 6, 12]
+    assert column_widths(columns, rows, 62) == [16, 14, 6, 20]
+    assert column_widths(columns, rows, 75) == [16, 20, 6, 27]
+    assert column_widths(columns, rows, 400) == [16, 20, 6, 27]
+    assert column_widths(columns, rows, 10) == [16, 8, 6, 8]
+
+
+def test_columns_without_a_word_are_left_out_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns, rows = ("LINK", "VIEW", "NOTE"), [("a", "", "x"), ("b", "", "")]
+    print_table(columns, rows)
+    assert capsys.readouterr().out == "LINK  VIEW  NOTE\na           x\nb\n"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    print_table(columns, rows)
+    assert capsys.readouterr().out.replace("\x1b[1m", "").replace("\x1b[0m", "") == (
+        "LINK  NOTE\na     x\nb\n"
+    )
+    print_table(columns, [])
+    assert "VIEW" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
