@@ -35,7 +35,7 @@ ROUNDS = 15
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _FRAMEWORKS = ("JAX", "PyTorch", "TensorFlow")
 
-FRAME = Frame("", "/_assets/hash/", "Ann", True, frozenset({"runs.read", "runs.write"}))
+FRAME = Frame("", "/_assets/hash/", "Ann", "editor", True, frozenset({"runs.read", "runs.write"}))
 QUERIES: Mapping[str, RunQuery] = {
     "newest": RunQuery(),
     "page 150": RunQuery(page=150),

@@ -13,10 +13,10 @@ import pytest
 from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
 from auth.identity import Role, create_token
 from auth.tokens import new_api_token
+from server.limits.service import WRONG_TOKENS
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
 from server.registry.tokens import SqlTokenStore
-from server.limits.service import WRONG_TOKENS
 from tests.contract.api_calls import error_of, token_for
 from tests.contract.browsing import DATA, PAGE, browser, location, sign_in, signed_in
 from tests.services.api import Api, api_settings, serve_api

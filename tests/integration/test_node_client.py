@@ -79,9 +79,7 @@ def _sessions_are_registered(answers: dict[str, Any]) -> None:
     assert session["hostTracerLevel"] == "HOST_TRACER_LEVEL_INFO"
     assert session["profilerTargets"] == [f"{RUN}/profilerTargets/t-0"]
     assert session["storageFolderUri"] == ("gs://bucket/profiles/my-run/plugins/profile/capture-1")
-    assert session["dashboardUri"].endswith(
-        "/runs/my-run/sessions/capture-1/data/plugin/profile/"
-    )
+    assert session["dashboardUri"].endswith("/runs/my-run/sessions/capture-1/data/plugin/profile/")
     assert answers["sessions"] == [SESSION]
     assert answers["targets"] == []
     assert answers["events"] == []
