@@ -24,7 +24,7 @@ from auth.links import (
     resolve,
 )
 from auth.tokens import hash_token, new_link_token
-from server.registry import runs, sessions
+from server.registry import deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.errors import RegistryError
 from server.registry.links import SqlLinkStore
@@ -102,10 +102,10 @@ def test_a_link_ends_with_its_session_and_never_opens_the_next(
 ) -> None:
     link, token = share(database, store)
     if ending == "run":
-        runs.delete_run(database, "r", etag=None, now=NOW)
+        deleting.delete_run(database, "r", etag=None, now=NOW)
         make_session(database)
     else:
-        sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+        deleting.delete_session(database, "r", "s", etag=None, now=NOW)
         new = sessions.NewSession("s", ("/profiles/other",), "s")
         sessions.create_session(database, "r", new, creator="me", now=NOW)
     assert resolve(store, token, NOW) == Revoked()
@@ -123,7 +123,7 @@ def test_a_link_that_lost_its_session_without_being_revoked_opens_nothing(
 
 def test_no_link_is_made_to_a_session_that_is_gone(database: Database, store: SqlLinkStore) -> None:
     uid = sessions.get_session(database, "r", "s").uid
-    sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "s", etag=None, now=NOW)
     with pytest.raises(LookupError):
         create_link(store, target=SessionTarget("r", "s", uid), creator="me", now=NOW, expires=None)
 
@@ -201,9 +201,9 @@ def test_a_link_to_a_run_outlives_its_sessions_but_not_the_run(
     database: Database, store: SqlLinkStore
 ) -> None:
     link, token = share_run(database, store)
-    sessions.delete_session(database, "r", "s", etag=None, now=NOW)
+    deleting.delete_session(database, "r", "s", etag=None, now=NOW)
     assert resolve(store, token, NOW) == Active(link)
-    runs.delete_run(database, "r", etag=None, now=NOW + TICK)
+    deleting.delete_run(database, "r", etag=None, now=NOW + TICK)
     make_session(database)
     assert resolve(store, token, NOW) == Revoked()
     assert store.get_link(link.id).revoked == NOW + TICK
@@ -221,7 +221,7 @@ def test_a_link_that_lost_its_run_without_being_revoked_opens_nothing(
 
 def test_no_link_is_made_to_a_run_that_is_gone(database: Database, store: SqlLinkStore) -> None:
     target = RunTarget("r", runs.get_run(database, "r").uid)
-    runs.delete_run(database, "r", etag=None, now=NOW)
+    deleting.delete_run(database, "r", etag=None, now=NOW)
     make_session(database)
     with pytest.raises(LookupError):
         create_link(store, target=target, creator="me", now=NOW, expires=None)
