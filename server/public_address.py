@@ -6,10 +6,10 @@ Links have an address of their own (`server.routes.links`), on the host for cont
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import Depends, Request
 
+from server.page_paths import session_page
 from server.services import get_services
 from server.ui.shell import PROFILE_PATH
 
@@ -34,4 +34,4 @@ def dashboard_uri(base: str, run: str, session: str) -> str:
 
 def session_uri(base: str, run: str, session: str) -> str:
     """Address of the page about a session for people who are signed in."""
-    return f"{base}/runs/{quote(run, safe='')}/sessions/{quote(session, safe='')}"
+    return session_page(base, run, session)

@@ -9,7 +9,6 @@ without one is led back to the hub's host, so that addresses copied there work f
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from fastapi import Request, Response
 
@@ -19,6 +18,7 @@ from auth.policy import Action, may
 from server.browser_cookies import pass_cookie, set_pass
 from server.local_paths import address_path
 from server.names import is_id, session_name
+from server.page_paths import run_page, session_page
 from server.redirects import lead_to
 from server.registry.openings import find_opened
 from server.registry.records import ProfilerSession
@@ -56,12 +56,12 @@ class ShownElsewhereError(Exception):
 
 def run_prefix(services: Services, run_id: str) -> str:
     """URL path of a run's pages, percent-encoded, without trailing slash."""
-    return f"{services.settings.path_prefix}/runs/{quote(run_id, safe='')}"
+    return run_page(services.settings.path_prefix, run_id)
 
 
 def session_prefix(services: Services, run_id: str, session_id: str) -> str:
     """URL path of everything of a session for people who have signed in."""
-    return f"{run_prefix(services, run_id)}/sessions/{quote(session_id, safe='')}"
+    return session_page(services.settings.path_prefix, run_id, session_id)
 
 
 def is_content_host(request: Request, services: Services) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from server.comparing.sides import SessionRef
+from server.page_paths import run_page, session_page
 from server.ui.shell import PROFILE_PATH
 
 PATH = "/compare"
@@ -26,11 +27,11 @@ class Addresses:
 
     def run(self, ref: SessionRef) -> str:
         """A run's page."""
-        return f"{self.prefix}/runs/{quote(ref.run, safe='')}"
+        return run_page(self.prefix, ref.run)
 
     def session(self, ref: SessionRef) -> str:
         """A session's page."""
-        return f"{self.run(ref)}/sessions/{quote(ref.session, safe='')}"
+        return session_page(self.prefix, ref.run, ref.session)
 
     def xprof(self, ref: SessionRef) -> str:
         """A session's XProf."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
+from server.page_paths import run_page
 from server.registry.groups import LargeRun, RunGroup
 
 _MOST_DAYS = 36_500
@@ -79,7 +80,7 @@ def group_rows(groups: Sequence[RunGroup]) -> tuple[GroupRow, ...]:
 
 def run_rows(runs: Sequence[LargeRun]) -> tuple[LargeRunRow, ...]:
     """The rows of the largest runs."""
-    return tuple(LargeRunRow(run, f"/runs/{quote(run.id, safe='')}") for run in runs)
+    return tuple(LargeRunRow(run, run_page("", run.id)) for run in runs)
 
 
 def kept_in_words(days: int | None) -> str:

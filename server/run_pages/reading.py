@@ -12,6 +12,7 @@ from server.aip import next_page_token, page_request
 from server.figures.freshness import Wish
 from server.lifecycle.due import when_due
 from server.names import is_id, run_name
+from server.page_paths import run_page
 from server.registry.audit import AuditEvent, list_audit_events
 from server.registry.conditions import AnyOf, Compare, Matches, Operator, Subject
 from server.registry.errors import RegistryError, RegistryProblem
@@ -23,7 +24,6 @@ from server.registry.runs import get_run
 from server.registry.sessions import list_sessions
 from server.registry.summaries import SessionSummary, summaries_of
 from server.run_pages.history import MOST, history_of
-from server.run_pages.run_list import run_path
 from server.run_pages.run_view import RunRights, RunView, SessionsPart, run_view
 from server.services import Services
 from server.signed_in import NothingThereError
@@ -96,7 +96,7 @@ def _sessions(services: Services, run: Run, count: int, page_token: str) -> Sess
     summaries = summaries_of(services.database, uids)
     _ask_for_missing(services, page.records, summaries)
     token = next_page_token(page.next, wanted, context)
-    href = run_path(f"{services.settings.path_prefix}/runs", run.id)
+    href = run_page(services.settings.path_prefix, run.id)
     return SessionsPart(
         sessions=page.records,
         summaries=summaries,

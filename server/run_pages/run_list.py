@@ -185,11 +185,6 @@ def view_of(read: ReadChoice, found: RunListPage, choices: RunChoices, path: str
     )
 
 
-def run_path(runs_path: str, run_id: str) -> str:
-    """Path of a run's page."""
-    return f"{runs_path}/{quote(run_id, safe='')}"
-
-
 def labels_of(labels: Mapping[str, str], path: str) -> tuple[Label, ...]:
     """A run's labels by key, each with the list of the runs that have it."""
     texts = sorted(f"{key}={value}" if value else key for key, value in labels.items())
@@ -201,7 +196,7 @@ def _entry(run: ListedRun, path: str) -> RunEntry:
     name = run.display_name or run.id
     moments = (run.created, run.seen, run.last_session)
     return RunEntry(
-        href=run_path(path, run.id),
+        href=f"{path}/{quote(run.id, safe='')}",
         name=name,
         id="" if name == run.id else run.id,
         state=STATE_WORDS[run.state],

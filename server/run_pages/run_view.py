@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from server.comments.text import Piece, pieces_of
 from server.lifecycle.due import Due
+from server.page_paths import run_page, session_page
 from server.prewarm import shown_state
 from server.registry.prewarm import PrewarmState
 from server.registry.records import ProfilerSession, Run, RunState, SessionKind, SessionState
@@ -18,7 +19,7 @@ from server.registry.summaries import SessionSummary
 from server.run_pages.addresses import RunChoice
 from server.run_pages.config_tables import ConfigTable, config_tables, document_table
 from server.run_pages.history import Happening
-from server.run_pages.run_list import STATE_KINDS, STATE_WORDS, Label, labels_of, run_path
+from server.run_pages.run_list import STATE_KINDS, STATE_WORDS, Label, labels_of
 from server.ui.sparkline import Sparkline, sparkline
 from server.ui.words import duration
 
@@ -179,11 +180,8 @@ def run_view(
         now: UTC.
     """
     path = f"{prefix}/runs"
-    href = run_path(path, run.id)
-    cards = tuple(_card(one, part, href, now) for one in part.sessions)
-    counts = [one.host_count for one in part.summaries.values()]
     return RunView(
-        href=href,
+        href=run_page(prefix, run.id),
         id=run.id,
         name=run.display_name or run.id,
         state=_state(run.state),
@@ -200,17 +198,13 @@ def run_view(
         note=run.note,
         note_pieces=pieces_of(run.note, lambda _start, _end: ""),
         warnings=run.warnings,
-        tables=(
-            *config_tables(run.configs),
-            *document_table("Workload", run.workload),
-            *document_table("Artifacts", run.artifacts),
-        ),
+        tables=_tables(run),
         attempts=tuple(_attempt(one, now) for one in reversed(attempts)),
         more_attempts=bool(attempts) and attempts[0].number > 1,
-        sessions=cards,
+        sessions=tuple(_card(one, part, prefix, now) for one in part.sessions),
         session_count=part.count,
         bytes=stored,
-        hosts=max(counts) if counts else None,
+        hosts=max((one.host_count for one in part.summaries.values()), default=None),
         next=part.next,
         first=part.first,
         history=tuple(history),
@@ -218,6 +212,14 @@ def run_view(
         rights=rights,
         attach_command=f"xprof-hub sessions attach {quote(run.id)} gs://bucket/path/to/the/profile",
         may_merge=rights.write and sum(not one.merged_from for one in part.sessions) > 1,
+    )
+
+
+def _tables(run: Run) -> tuple[ConfigTable, ...]:
+    return (
+        *config_tables(run.configs),
+        *document_table("Workload", run.workload),
+        *document_table("Artifacts", run.artifacts),
     )
 
 
@@ -233,9 +235,7 @@ def _attempt(attempt: RunAttempt, now: datetime) -> AttemptEntry:
     )
 
 
-def _card(
-    session: ProfilerSession, part: SessionsPart, run_href: str, now: datetime
-) -> SessionCard:
+def _card(session: ProfilerSession, part: SessionsPart, prefix: str, now: datetime) -> SessionCard:
     summary = part.summaries.get(session.uid)
     due = part.dues.get(session.uid)
     figures = summary.figures if summary else None
@@ -243,7 +243,7 @@ def _card(
     words, is_short = _hosts(session, summary)
     return SessionCard(
         id=session.id,
-        href=run_path(f"{run_href}/sessions", session.id),
+        href=session_page(prefix, session.run, session.id),
         name=session.display_name or session.id,
         kind=KIND_WORDS[session.kind],
         created=session.started or session.created,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from auth.links import LinkTarget, RunTarget, SessionTarget
 from server.names import is_id
+from server.page_paths import run_page, session_page
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
@@ -65,10 +65,9 @@ def target_text(target: LinkTarget) -> str:
 
 def target_path(target: LinkTarget) -> str:
     """Path of the page about it, below the hub's prefix."""
-    path = f"/runs/{quote(target.run, safe='')}"
     if isinstance(target, RunTarget):
-        return path
-    return f"{path}/sessions/{quote(target.session, safe='')}"
+        return run_page("", target.run)
+    return session_page("", target.run, target.session)
 
 
 def _find(services: Services, run: str, session: str | None) -> ShareTarget:
