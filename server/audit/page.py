@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import timedelta
 from urllib.parse import quote, urlencode
 
 from auth.policy import Action
 from server.audit.requests import LET_IN, LINK_OPENED, SIGNED_IN, SIGNED_OUT
+from server.days import HOW_TO_WRITE, read_day
+from server.page_paths import run_page, session_page
 from server.registry.audit import AuditEvent
 from server.registry.conditions import AllOf, AnyOf, Compare, Condition, Matches, Operator, Subject
 
@@ -52,8 +54,8 @@ class AuditQuery:
     @property
     def problem(self) -> str:
         """Why nothing can be found; empty when something can."""
-        if any(text and _day(text) is None for text in (self.first, self.last)):
-            return "Write a day as year, month and day, for example 2026-01-31."
+        if any(text and read_day(text) is None for text in (self.first, self.last)):
+            return HOW_TO_WRITE
         return ""
 
     @property
@@ -68,7 +70,7 @@ class AuditQuery:
             parts.append(Compare(Subject("action"), Operator.EQUAL, self.action))
         if self.resource:
             parts.append(Matches(Subject("resource"), ("", self.resource, "")))
-        first, last = _day(self.first), _day(self.last)
+        first, last = read_day(self.first), read_day(self.last)
         moment = Subject("moment")
         if first is not None:
             parts.append(Compare(moment, Operator.GREATER_OR_EQUAL, first))
@@ -141,8 +143,7 @@ def _page_of(resource: str) -> str:
     run, _, session = resource.removeprefix(_RUN).partition(_SESSION)
     if not resource.startswith(_RUN) or not run or "/" in run or "/" in session:
         return ""
-    path = f"/runs/{quote(run, safe='')}"
-    return f"{path}/sessions/{quote(session, safe='')}" if session else path
+    return session_page("", run, session) if session else run_page("", run)
 
 
 def _in_words(value: object) -> str:
@@ -151,13 +152,3 @@ def _in_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
-
-
-def _day(text: str) -> datetime | None:
-    """The first moment of a day."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return None
-    # The day after the last one there is has no date.
-    return datetime.combine(day, time(), UTC) if text and day < date.max else None

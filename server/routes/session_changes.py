@@ -13,9 +13,9 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
 from server.audit_notes import note_audited
+from server.days import HOW_TO_WRITE, read_day
 from server.forms import read_form
 from server.lifecycle.restoring import bring_session_back
-from server.lifetimes import LATEST
 from server.names import LONGEST_LINE, has_controls, session_name
 from server.redirects import lead_to
 from server.registry.deleting import delete_session
@@ -194,16 +194,14 @@ def _end_of_day(text: str) -> datetime:
     """The last moment of a day in UTC.
 
     Raises:
-        _RefusedError: it is no day, one that is over, or too late.
+        _RefusedError: it is no day, or one that is over.
     """
-    try:
-        moment = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + _LAST_MOMENT
-    except (ValueError, OverflowError) as error:
-        raise _RefusedError("Write the day as in 2026-12-31.") from error
+    day = read_day(text)
+    if day is None:
+        raise _RefusedError(f"{HOW_TO_WRITE} Leave it empty for a session without an end.")
+    moment = day + _LAST_MOMENT
     if moment <= datetime.now(UTC):
         raise _RefusedError("This day is over already. To delete the session now, use Delete.")
-    if moment >= LATEST:
-        raise _RefusedError("This is too late. Leave the day empty for a session without an end.")
     return moment
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
+from server.days import HOW_TO_WRITE, read_day
 from server.errors import ApiError
 from server.filters import RUN_FIELDS, read_filter
 from server.names import LONGEST_LINE
@@ -161,18 +162,10 @@ def _checked(choice: RunChoice) -> ReadChoice:
 
 
 def _day(text: str, name: str, problems: dict[str, str]) -> datetime | None:
-    if not text:
-        return None
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        problems[name] = "Write a day as in 2026-11-30."
-        return None
-    # A day after which there is none could not be ended.
-    if not 1970 <= day.year < 9999:
-        problems[name] = "Name a day since 1970."
-        return None
-    return datetime.combine(day, time(), UTC)
+    day = read_day(text) if text else None
+    if text and day is None:
+        problems[name] = HOW_TO_WRITE
+    return day
 
 
 def _line(text: str, longest: int = LONGEST_LINE) -> str:
