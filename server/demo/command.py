@@ -154,7 +154,8 @@ class _Opening:
     def __call__(self, base_url: str) -> None:
         """Runs beside the server, so a failure is kept for the main thread and ends the server."""
         try:
-            shared = share_sessions(f"{base_url}{self._settings.path_prefix}", self._locations)
+            hub = f"{base_url}{self._settings.path_prefix}"
+            shared = share_sessions(hub, self._locations)
         except DemoError as problem:
             self.problem = problem
             os.kill(os.getpid(), signal.SIGTERM)
@@ -163,6 +164,7 @@ class _Opening:
         for session in others:
             typer.echo(f"Also {session.link} ({session.name})")
         typer.echo(f"Open {newest.link}")
+        typer.echo(f"To look around, share and compare: {hub}/runs")
         typer.echo("Ctrl-C ends the demo.")
         if self._browser:
             show_page(newest.link)

@@ -76,6 +76,8 @@ def test_demo_opens_and_ends_without_a_trace(
     process = start_demo("--hosts", "3", "--events", "3000")
     (link,) = links_of(process)
     assert len(host_names(link)) == 3
+    process.wait_for(lambda: "Ctrl-C ends" in process.log_text())
+    assert f"share and compare: {link.partition('/s/')[0]}/runs\n" in process.log_text()
     children = psutil.Process(process.popen.pid).children(recursive=True)
     assert children
 
