@@ -13,7 +13,9 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Annotated
 
+from fastapi import Query
 from pydantic import TypeAdapter
 
 from server.errors import invalid_field
@@ -31,6 +33,8 @@ SORTABLE: Mapping[str, str] = MappingProxyType(
     }
 )
 """What lists of runs and of sessions can be sorted by: names of fields to the registry's."""
+PageToken = Annotated[str, Query(alias="pageToken", max_length=4000)]
+"""The token in the address of a page for people; empty for the first part of a list."""
 _MOMENTS = frozenset({"created", "updated"})
 """Fields of the registry that hold moments; all others that can be sorted by hold texts."""
 _TOKEN: TypeAdapter[tuple[str, str, str, int]] = TypeAdapter(tuple[str, str, str, int])

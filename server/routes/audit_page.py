@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Request, Response
 
 from auth.policy import Action
-from server.aip import next_page_token, page_request
+from server.aip import PageToken, next_page_token, page_request
 from server.audit.page import ACTIONS, line_of, read_query
 from server.audit.reading import export_response
 from server.registry.audit import list_audit_events
@@ -20,12 +20,11 @@ router = page_router()
 AUDIT_PATH = "/admin/audit"
 _SIZE = 100
 _Reader = Annotated[Person, Depends(person_who(Action.AUDIT_READ))]
-_Token = Annotated[str, Query(alias="pageToken", max_length=4000)]
 
 
 @router.get(AUDIT_PATH)
 def show_audit(
-    request: Request, services: ServicesDependency, person: _Reader, page_token: _Token = ""
+    request: Request, services: ServicesDependency, person: _Reader, page_token: PageToken = ""
 ) -> Response:
     """The events that the form asks for, newest first."""
     asked = read_query(request.query_params)

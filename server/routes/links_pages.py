@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
-from server.aip import next_page_token, page_request
+from server.aip import PageToken, next_page_token, page_request
 from server.audit_notes import note_audited
 from server.forms import read_form
 from server.link_targets import target_name
@@ -32,12 +32,11 @@ LINKS_PATH = "/links"
 _SIZE = 50
 _Lister = Annotated[Person, Depends(person_who(Action.LINKS_LIST))]
 _Revoker = Annotated[Person, Depends(person_who(Action.LINKS_REVOKE))]
-_Token = Annotated[str, Query(alias="pageToken", max_length=4000)]
 
 
 @router.get(LINKS_PATH)
 def show_links(
-    request: Request, services: ServicesDependency, person: _Lister, page_token: _Token = ""
+    request: Request, services: ServicesDependency, person: _Lister, page_token: PageToken = ""
 ) -> Response:
     """The links, newest first."""
     asked, now = read_query(request.query_params), datetime.now(UTC)

@@ -8,17 +8,17 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from auth.identity import Role
 from auth.members import read_member
 from auth.policy import Action
-from server.aip import next_page_token, page_request
+from server.aip import PageToken, next_page_token, page_request
 from server.audit_notes import note_audited
 from server.errors import ApiError
 from server.forms import read_form
 from server.members_page import ROLES, MemberForm, admin_rows, member_rows, signed_in_rows
+from server.redirects import lead_to
 from server.registry import members
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.errors import RegistryError
@@ -40,9 +40,11 @@ Manager = Annotated[Person, Depends(person_who(Action.MEMBERS_MANAGE))]
 
 
 @router.get(MEMBERS_PATH)
-def show_members(request: Request, services: ServicesDependency, person: Manager) -> Response:
+def show_members(
+    services: ServicesDependency, person: Manager, page_token: PageToken = ""
+) -> Response:
     """Members, and who has signed in."""
-    return _page(services, person, MemberForm(), request.query_params.get("page", ""))
+    return _page(services, person, MemberForm(), page_token)
 
 
 @router.post(MEMBERS_PATH)
@@ -106,7 +108,7 @@ def _done(services: Services, person: Person, form: MemberForm, do: Callable[[],
         message = str(problem)
     else:
         place = f"{services.settings.path_prefix}{MEMBERS_PATH}"
-        return RedirectResponse(place, 303, {"Cache-Control": "no-store"})
+        return lead_to(place, 303)
     refused = MemberForm(message, form.member, form.role, form.changed)
     return _page(services, person, refused, "", 400)
 
@@ -134,7 +136,7 @@ def _page(
         path=path,
         sign_outs_path=f"{services.settings.path_prefix}{SIGN_OUTS_PATH}",
         first=path if token else "",
-        more=f"{path}?{urlencode({'page': following})}" if following else "",
+        more=f"{path}?{urlencode({'pageToken': following})}" if following else "",
         auth=services.settings.auth,
     )
 

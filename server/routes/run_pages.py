@@ -12,6 +12,7 @@ from typing import Annotated
 from fastapi import Depends, Query, Request, Response
 
 from auth.policy import Action
+from server.aip import PageToken
 from server.comparing.addresses import Addresses
 from server.comparing.sides import SessionRef
 from server.names import is_id
@@ -33,7 +34,6 @@ RUN_PATH = RUNS_PATH + "/{run}"
 _Lister = Annotated[Person, Depends(person_who(Action.RUNS_READ))]
 _Reader = Annotated[Person, Depends(person_who(Action.SESSIONS_READ))]
 _Sessions = Annotated[Sequence[str], Query()]
-_Token = Annotated[str, Query(alias="pageToken", max_length=4000)]
 
 
 @router.api_route(RUNS_PATH, methods=METHODS)
@@ -57,7 +57,7 @@ def show_runs(request: Request, services: ServicesDependency, person: _Lister) -
 @router.api_route(RUN_PATH + "/sessions", methods=METHODS)
 @router.api_route(RUN_PATH + "/sessions/", methods=METHODS)
 def show_run(
-    services: ServicesDependency, person: _Reader, run: str, page_token: _Token = ""
+    services: ServicesDependency, person: _Reader, run: str, page_token: PageToken = ""
 ) -> Response:
     """A run and its sessions, newest first."""
     view = read_run_view(services, person.principal, run, page_token)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import Depends, Query, Request, Response
+from fastapi import Depends, Request, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
+from server.aip import PageToken
 from server.audit_notes import note_audited
 from server.comment_schemas import LONGEST_COMMENT, CommentText
 from server.comments.rules import is_author, require_author, require_deleter
@@ -46,12 +47,11 @@ Reader = Annotated[Person, Depends(person_who(Action.COMMENTS_READ))]
 Writer = Annotated[Person, Depends(person_who(Action.COMMENTS_WRITE))]
 _TEXT: TypeAdapter[str] = TypeAdapter(CommentText)
 _PROBLEM = f"Write at most {LONGEST_COMMENT} characters of plain text, and not nothing."
-_Token = Annotated[str, Query(alias="pageToken", max_length=4000)]
 
 
 @router.get(COMMENTS_PATH)
 def show_comments(
-    services: ServicesDependency, person: Reader, run: str, session: str, page_token: _Token = ""
+    services: ServicesDependency, person: Reader, run: str, session: str, page_token: PageToken = ""
 ) -> Response:
     """All that was said of a session, newest first."""
     record = require_session(services, run, session)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import UTC, datetime
 
@@ -13,6 +14,7 @@ from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.members import add_member, list_members, remove_member
 from server.registry.pages import PageRequest
+from server.routes import member_pages
 from tests.contract.api_calls import authorize, error_of, fields_of
 from tests.contract.browsing import location, signed_in
 from tests.contract.commands import Commands
@@ -211,6 +213,24 @@ def test_the_page_does_the_same(api_servers: ApiServers) -> None:
             again = client.post("/admin/members", data=wrong)
             assert again.status_code == 400
             assert 'role="alert"' in again.text
+
+
+def test_the_page_goes_on_where_it_ended(
+    api_servers: ApiServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(member_pages, "_PAGE_SIZE", 1)
+    api = api_servers.get("sqlite", "token")
+    with signed_in(api, Role.ADMIN) as client:
+        for name in ("group:one", "group:two"):
+            client.post("/admin/members", data={"member": name, "role": "viewer"})
+        first = client.get("/admin/members").text
+        (more,) = re.findall(r'rel="next" href="(/admin/members\?pageToken=[^"]+)"', first)
+        rest = client.get(more).text
+        for page, shown, hidden in ((first, "two", "one"), (rest, "one", "two")):
+            assert f'<bdi class="name">{shown}</bdi>' in page
+            assert f'<bdi class="name">{hidden}</bdi>' not in page
+        assert 'rel="next"' not in rest
+        assert client.get("/admin/members?pageToken=nonsense").status_code == 400
 
 
 def test_only_admins_see_the_page(api_servers: ApiServers) -> None:
