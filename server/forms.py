@@ -28,4 +28,8 @@ async def read_form(request: Request) -> dict[str, str]:
         fields = parse_qs(body.decode(errors="replace"), max_num_fields=_MOST_FIELDS)
     except ValueError:
         return {}
-    return {name: values[0] for name, values in fields.items()}
+    # PostgreSQL takes no text with a zero byte, and no browser's form has one.
+    return {
+        name: values[0].replace("\0", "\N{REPLACEMENT CHARACTER}")
+        for name, values in fields.items()
+    }

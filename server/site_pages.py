@@ -22,7 +22,7 @@ from server.errors import REFUSALS
 from server.framing import frame_of
 from server.names import run_name, session_name
 from server.services import Services, ServicesDependency, get_services
-from server.signed_in import Person, require_person
+from server.signed_in import NothingThereError, Person, require_person
 from server.ui.site import render_page
 from server.xprof_pages import html_response
 
@@ -70,6 +70,10 @@ def person_who(action: Action) -> Callable[[Request, Services], Person]:
     def find(request: Request, services: ServicesDependency) -> Person:
         person = require_person(request, services, action, _resource(request, action))
         note_actor(request, person.principal, action.value)
+        # Nothing has such a name, and PostgreSQL can't even be asked for one.
+        named = (*request.path_params.values(), *request.query_params.values())
+        if any("\0" in str(value) for value in named):
+            raise NothingThereError
         return person
 
     return find
