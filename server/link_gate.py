@@ -21,7 +21,6 @@ from auth.links import (
     Forbidden,
     LinkAccess,
     Revoked,
-    RunTarget,
     ShareLink,
     resolve,
 )
@@ -30,8 +29,8 @@ from server.error_table import UNAUTHENTICATED
 from server.errors import ApiError
 from server.link_cookies import key_cookie, opening_cookie
 from server.link_passes import entry_path, link_pass_holder
+from server.link_targets import target_name
 from server.local_paths import address_path
-from server.names import run_name, session_name
 from server.registry.links import SqlLinkStore
 from server.registry.tokens import SqlTokenStore
 from server.services import Services
@@ -164,21 +163,13 @@ def require_opened(request: Request, services: Services, link: ShareLink) -> Non
         raise OpeningNeededError
 
 
-def link_resource(link: ShareLink) -> str:
-    """Resource name of the run or session that a link opens."""
-    target = link.target
-    if isinstance(target, RunTarget):
-        return run_name(target.run)
-    return session_name(target.run, target.session)
-
-
 def _person(request: Request, services: Services, link: ShareLink, token: str) -> Principal:
     """Who asks: by an API token in the request, by a pass on the content host, or signed in on the hub's.
 
     Raises:
         SignInNeededError, NotAllowedError, ApiError: as `known_viewer`.
     """
-    resource = link_resource(link)
+    resource = target_name(link.target)
     principal = _bearer(request, services)
     if principal is None and not is_content_host(request, services):
         return require_person(request, services, Action.SESSIONS_READ, resource).principal

@@ -28,9 +28,9 @@ from server.link_gate import (
     admitted,
     known_viewer,
     link_path,
-    link_resource,
 )
 from server.link_passes import ENTRY, enter, lead_over
+from server.link_targets import target_name
 from server.local_paths import local_path
 from server.redirects import lead_to
 from server.registry.records import ProfilerSession
@@ -125,7 +125,7 @@ async def unlock(token: str, request: Request, services: ServicesDependency) -> 
 def begin(token: str, request: Request, services: ServicesDependency, rest: str = "") -> Response:
     """On the hub's host: finds out who opens a link that asks for that, and leads to where links are."""
     link = active_link(services, token)
-    person = require_person(request, services, Action.SESSIONS_READ, link_resource(link))
+    person = require_person(request, services, Action.SESSIONS_READ, target_name(link.target))
     path, below = link_path(services, token), f"/{rest}" if rest else ""
     if not services.settings.content_url:
         return lead_to(_target(services, token, below))

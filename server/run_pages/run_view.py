@@ -6,41 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
-from types import MappingProxyType
 
 from server.comments.text import Piece, pieces_of
 from server.lifecycle.due import Due
 from server.page_paths import run_page, session_page
 from server.prewarm import shown_state
 from server.registry.prewarm import PrewarmState
-from server.registry.records import ProfilerSession, Run, RunState, SessionKind, SessionState
+from server.registry.records import ProfilerSession, Run, RunState, SessionState
 from server.registry.run_facts import RunAttempt
 from server.registry.summaries import SessionSummary
 from server.run_pages.addresses import RunChoice
 from server.run_pages.config_tables import ConfigTable, config_tables, document_table
 from server.run_pages.history import Happening
 from server.run_pages.run_list import STATE_KINDS, STATE_WORDS, Label, labels_of
+from server.session_words import KIND_WORDS, PREWARM_WORDS
 from server.ui.sparkline import Sparkline, sparkline
 from server.ui.words import duration
 
-KIND_WORDS: Mapping[SessionKind, str] = MappingProxyType(
-    {
-        SessionKind.ATTACHED: "Attached",
-        SessionKind.PROGRAMMATIC: "Captured by the job",
-        SessionKind.ON_DEMAND: "Captured on demand",
-        SessionKind.SCANNED: "Found where the job writes",
-        SessionKind.UPLOADED: "Uploaded",
-    }
-)
-_PREWARM_BADGES: Mapping[PrewarmState, tuple[str, str]] = MappingProxyType(
-    {
-        PrewarmState.WAITING: ("Waits for conversion", "quiet"),
-        PrewarmState.RUNNING: ("Converting", "accent"),
-        PrewarmState.CANCELLED: ("Conversion cancelled", "quiet"),
-        PrewarmState.FAILED: ("Not converted ahead", "quiet"),
-    }
-)
-"""Said of a session; one that is converted needs no word."""
+_UNSAID = frozenset({PrewarmState.DONE, PrewarmState.SKIPPED})
+"""States of converting in advance that need no word in a list: nobody waits for anything."""
 
 
 @dataclass(frozen=True)
@@ -264,8 +248,9 @@ def _badges(session: ProfilerSession, due: Due | None, now: datetime) -> list[Ba
         found.append(Badge("Files still to come", "accent"))
     if session.merged_from:
         found.append(Badge(f"Merged of {len(session.merged_from)}", "quiet"))
-    if prewarm := _PREWARM_BADGES.get(shown_state(session, now)):
-        found.append(Badge(*prewarm))
+    state = shown_state(session, now)
+    if state in PREWARM_WORDS and state not in _UNSAID:
+        found.append(Badge(*PREWARM_WORDS[state]))
     if session.is_pinned:
         found.append(Badge("Pinned", "quiet"))
     if due and any(reason.value.endswith("HELD") for reason in due.kept):

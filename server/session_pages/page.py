@@ -17,36 +17,17 @@ from server.names import session_name
 from server.prewarm import shown_state
 from server.registry.errors import RegistryError
 from server.registry.keeping import Keeping, keeping_of
-from server.registry.prewarm import UNDER_WAY, PrewarmState
-from server.registry.records import ProfilerSession, SessionKind, SessionState
+from server.registry.prewarm import UNDER_WAY
+from server.registry.records import ProfilerSession, SessionState
 from server.registry.runs import get_run
 from server.registry.summaries import SessionSummary, get_summary
 from server.services import Services
 from server.session_pages.addresses import SessionAddresses, addresses_of
 from server.session_pages.figures import HostPace, Tile, paces_of, step_curve, tiles_of
 from server.session_pages.hosts import count_text
+from server.session_words import KIND_WORDS, PREWARM_WORDS
 from server.ui.sparkline import Sparkline
 
-_KINDS: Mapping[SessionKind, str] = MappingProxyType(
-    {
-        SessionKind.ATTACHED: "Attached",
-        SessionKind.PROGRAMMATIC: "Captured by the job",
-        SessionKind.ON_DEMAND: "Captured on demand",
-        SessionKind.SCANNED: "Found where the job writes",
-        SessionKind.UPLOADED: "Uploaded",
-    }
-)
-_PREWARM: Mapping[PrewarmState, tuple[str, str]] = MappingProxyType(
-    {
-        PrewarmState.WAITING: ("Waits to be converted", "quiet"),
-        PrewarmState.RUNNING: ("Being converted", "accent"),
-        PrewarmState.DONE: ("Opens at once", "good"),
-        PrewarmState.CANCELLED: ("Conversion cancelled", "quiet"),
-        PrewarmState.FAILED: ("Conversion failed", "warn"),
-        PrewarmState.SKIPPED: ("Converted when opened", "quiet"),
-    }
-)
-"""How far converting in advance is: words, and the kind of badge."""
 _KEPT: Mapping[Kept, str] = MappingProxyType(
     {
         Kept.HELD: "a hold on it",
@@ -172,7 +153,7 @@ def session_page(services: Services, record: ProfilerSession, principal: Princip
         run=_run_title(services, record.run),
         addresses=addresses_of(services, record.run, record.id),
         is_open=record.state is SessionState.OPEN,
-        prewarm=_PREWARM.get(state, ("", "")),
+        prewarm=PREWARM_WORDS.get(state, ("", "")),
         can_cancel=state in UNDER_WAY,
         hosts=_known_hosts(record, summary),
         total_bytes=summary.total_bytes if summary else None,
@@ -235,7 +216,7 @@ def _facts(record: ProfilerSession) -> tuple[tuple[str, str], ...]:
     duration = record.details.get("duration")
     found = [
         ("Id", record.id if record.display_name not in {"", record.id} else ""),
-        ("How it came", _KINDS[record.kind]),
+        ("How it came", KIND_WORDS[record.kind]),
         ("Attempt", "" if record.attempt is None else str(record.attempt)),
         ("Attached by", record.creator),
         ("Duration", duration if isinstance(duration, str) else ""),

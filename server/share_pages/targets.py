@@ -72,10 +72,10 @@ def target_path(target: LinkTarget) -> str:
 
 def _find(services: Services, run: str, session: str | None) -> ShareTarget:
     record = get_run(services.database, run)
-    run_title, run_page = record.display_name or run, run_prefix(services, run)
-    way = (("Runs", f"{services.settings.path_prefix}/runs"), (run_title, run_page))
+    run_title, page_of_run = record.display_name or run, run_prefix(services, run)
+    way = (("Runs", f"{services.settings.path_prefix}/runs"), (run_title, page_of_run))
     if session is None:
-        return ShareTarget(RunTarget(run, record.uid), run_title, run_page, way)
+        return ShareTarget(RunTarget(run, record.uid), run_title, page_of_run, way)
     found = get_session(services.database, run, session)
     title, page = found.display_name or session, session_prefix(services, run, session)
     target = SessionTarget(run, session, found.uid)
