@@ -4,6 +4,8 @@
 locals {
   database_name = "xprof_hub"
   database_role = "xprof_hub"
+  # What one front end opens at most; the rest is for jobs and people.
+  front_connections = 30
   # Cloud SQL's name of a service account.
   database_users = { for part in local.database_parts : part => trimsuffix(local.emails[part], ".gserviceaccount.com") }
   database_urls = {
@@ -56,6 +58,11 @@ resource "google_sql_database_instance" "this" {
     database_flags {
       name  = "cloudsql.iam_authentication"
       value = "on"
+    }
+
+    database_flags {
+      name  = "max_connections"
+      value = tostring(max(100, local.front_connections * var.front.max_instances + 25))
     }
 
     database_flags {

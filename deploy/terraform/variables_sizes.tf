@@ -1,12 +1,12 @@
 # How large everything is, what it may cost, and the images beside ours.
 
 variable "front" {
-  description = "The front ends. `concurrency` is requests in flight of one; `cpu_always` keeps CPU between requests, which scanning and converting in advance need."
+  description = "The front ends. `concurrency` is requests in flight of one; the database lets in 30 connections for each of `max_instances`, so many need a larger one; `cpu_always` keeps CPU between requests, which scanning and converting in advance need."
   type = object({
     cpu           = optional(number, 1)
     memory_gib    = optional(number, 2)
     min_instances = optional(number, 1)
-    max_instances = optional(number, 20)
+    max_instances = optional(number, 5)
     concurrency   = optional(number, 200)
     cpu_always    = optional(bool, true)
   })

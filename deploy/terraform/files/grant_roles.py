@@ -1,8 +1,8 @@
-"""Makes the database role that owns the hub's tables, and lets the parts act as it; may run any number of times.
+"""Makes the database role that owns the hub's tables, and lets the parts act as it; may run again.
 
-A job runs it before the first front end starts, because users that sign in by IAM may do nothing at first, and
-Cloud SQL has no API that changes that. It is told everything by the environment: PGHOST, PGUSER, PGPASSWORD, PGDATABASE
-and PGSSLMODE as libpq reads them, ROLE, and MEMBERS, separated by commas.
+A job runs it before the first front end starts, because users that sign in by IAM may do nothing at first,
+and Cloud SQL has no API that changes that. The environment tells it everything: PGHOST, PGUSER, PGPASSWORD,
+PGDATABASE and PGSSLMODE as libpq reads them, ROLE, and MEMBERS, separated by commas.
 """
 
 import os

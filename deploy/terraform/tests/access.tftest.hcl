@@ -101,7 +101,7 @@ run "behind_iap" {
   }
 
   assert {
-    condition     = google_secret_manager_secret_version.redis_url.secret_data == "rediss://:made-up@10.1.2.3:6378/0?ssl_ca_certs=/etc/xprof-hub/redis/ca.pem"
+    condition     = google_secret_manager_secret_version.redis_url.secret_data == "rediss://:made-up@10.1.2.3:6378/0?ssl_ca_certs=/etc/xprof-hub/redis/ca.pem&ssl_check_hostname=false"
     error_message = "Redis is asked through TLS, and its certificate checked."
   }
 

@@ -97,6 +97,12 @@ run "defaults" {
     error_message = "It is backed up to any moment, and people and parts sign in with their identity."
   }
 
+  # 30 for each of 5 front ends, 25 for jobs and people.
+  assert {
+    condition     = { for flag in google_sql_database_instance.this.settings[0].database_flags : flag.name => flag.value }["max_connections"] == "175"
+    error_message = "It lets in all that front ends may open."
+  }
+
   assert {
     condition     = toset([for user in google_sql_user.parts : user.name]) == toset(["xprof-hub-front@example-project.iam", "xprof-hub-jobs@example-project.iam"]) && alltrue([for user in google_sql_user.parts : user.type == "CLOUD_IAM_SERVICE_ACCOUNT"])
     error_message = "Front ends and jobs are its users, workers are not."

@@ -47,10 +47,10 @@ module "xprof_hub" {
     research = { root = "gs://example-research", project = "example-research", notify = false }
   }
 
-  front        = { cpu = 2, memory_gib = 4, min_instances = 2, max_instances = 50 }
+  front        = { cpu = 2, memory_gib = 4, min_instances = 2, max_instances = 20 }
   worker       = { cpu = 8, memory_gib = 32, conversions = 4, min_instances = 1, max_instances = 50, scratch_gib = 6 }
   large_worker = { min_instances = 0, max_instances = 10 }
-  database     = { tier = "db-custom-2-7680", regional = true, backups = 30 }
+  database     = { tier = "db-custom-4-15360", regional = true, backups = 30 }
   redis        = { memory_gb = 10, replicated = true }
 
   settings = { XPROF_HUB_LINK_DAYS = "14" }

@@ -1,0 +1,91 @@
+"""Addresses that deploy/terraform makes work with the hub's own parts: the database, Redis through TLS."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+import redis
+import sqlalchemy as sa
+from sqlalchemy import make_url
+
+from loader.redis_results import connect
+from server.registry.database import Database
+from server.registry.errors import RegistryUnusableError
+from tests.services.terraform import MODULE
+
+SCRIPT = (MODULE / "files" / "grant_roles.py").read_text()
+FRONT, JOBS = "hub-front@example.iam", "hub-jobs@example.iam"
+ADDRESS = re.compile(r'"postgresql\+psycopg://\$\{urlencode\(user\)\}@127\.0\.0\.1:5432/(\S+)"')
+
+
+def address_of(user: str, database: str) -> str:
+    """The address that a part gets, of this test's server: what follows the host is the module's own text."""
+    found = ADDRESS.search((MODULE / "database.tf").read_text())
+    assert found is not None
+    query = found[1].replace("${local.database_role}", "hub_tables").partition("?")[2]
+    here = make_url(database)
+    encoded = user.replace("@", "%40")
+    return f"postgresql+psycopg://{encoded}@{here.host}:{here.port}/{here.database}?{query}"
+
+
+def run_setup(database: str) -> None:
+    """What the setup job does, as it does it: the text as an argument, everything else in the environment."""
+    here = make_url(database)
+    told = {
+        "PGHOST": str(here.host),
+        "PGPORT": str(here.port),
+        "PGUSER": str(here.username),
+        "PGDATABASE": str(here.database),
+        "ROLE": "hub_tables",
+        "MEMBERS": f"{FRONT},{JOBS}",
+    }
+    subprocess.run([sys.executable, "-c", SCRIPT], env={**os.environ, **told}, check=True)
+
+
+@pytest.fixture
+def users(postgres_url: str) -> Iterator[None]:
+    """Two users who may do nothing, as Cloud SQL makes them."""
+    plain = postgres_url.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        for user in (FRONT, JOBS):
+            connection.execute(f'CREATE ROLE "{user}" LOGIN')
+        yield
+        connection.execute("DROP OWNED BY hub_tables")
+        for role in (FRONT, JOBS, "hub_tables"):
+            connection.execute(f'DROP ROLE "{role}"')
+
+
+def test_jobs_may_change_what_front_ends_have_made(postgres_url: str, users: None) -> None:
+    with pytest.raises(RegistryUnusableError, match="hub_tables"):
+        Database(address_of(FRONT, postgres_url)).migrate()
+
+    run_setup(postgres_url)
+    run_setup(postgres_url)  # terraform runs it again when its members change
+
+    Database(address_of(FRONT, postgres_url)).migrate()
+
+    engine = sa.create_engine(address_of(JOBS, postgres_url))
+    with engine.begin() as connection:
+        asked = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+        assert connection.scalars(sa.text(asked)).all() == ["hub_tables"]
+        assert connection.scalar(sa.text("SELECT session_user")) == JOBS
+        connection.execute(sa.text("DELETE FROM runs"))
+    engine.dispose()
+
+
+def test_redis_certificate_is_checked_against_the_instances_own_authority() -> None:
+    text = (MODULE / "secrets.tf").read_text()
+    query = re.search(r"/0\?ssl_ca_certs=\$\{local\.redis_ca_file\}(\S*)\"", text)
+    assert query is not None
+    client = connect(f"rediss://:secret@10.1.2.3:6378/0?ssl_ca_certs=/etc/ca.pem{query[1]}")
+    connection = client.connection_pool.make_connection()
+    assert isinstance(connection, redis.SSLConnection)
+    assert connection.ca_certs == "/etc/ca.pem"
+    assert connection.cert_reqs.name == "CERT_REQUIRED"
+    assert not connection.check_hostname

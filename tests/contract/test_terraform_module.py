@@ -1,0 +1,72 @@
+"""deploy/terraform is what terraform accepts, plans what it promises, and its README tells what it takes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from server.settings import Settings
+from tests.services.terraform import (
+    MODULE,
+    OfflineTerraform,
+    declarations,
+    offline_terraform,
+    table,
+)
+
+__all__ = ["offline_terraform"]
+README = (MODULE / "README.md").read_text()
+SETTING = re.compile(r"\bXPROF_HUB_[A-Z_]*[A-Z]\b")
+
+
+def test_files_are_formatted(offline_terraform: OfflineTerraform) -> None:
+    done = offline_terraform.check_format()
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_smallest_example_is_valid(offline_terraform: OfflineTerraform) -> None:
+    """`test_terraform_plan.py` plans the other one."""
+    done = offline_terraform.run("validate", MODULE / "examples" / "minimal")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The configuration is valid" in done.stdout
+
+
+def test_plans_are_as_they_should_be(offline_terraform: OfflineTerraform) -> None:
+    done = offline_terraform.run("test", MODULE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 failed" in done.stdout
+
+
+def test_every_setting_is_real() -> None:
+    texts = [
+        file.read_text() for file in MODULE.rglob("*") if file.suffix in {".tf", ".hcl", ".md"}
+    ]
+    names = {name for text in texts for name in SETTING.findall(text)}
+    assert len(names) > 20
+    known = {f"XPROF_HUB_{name.upper()}" for name in Settings.model_fields}
+    assert names <= known, names - known
+
+
+def test_everything_is_described() -> None:
+    declared = declarations()
+    assert {item.kind for item in declared} == {"variable", "output"}
+    assert [item.name for item in declared if not item.description.endswith(".")] == []
+    assert {item.name for item in declared if item.is_required} == {"project_id", "region"}
+
+
+def test_every_variable_has_a_type() -> None:
+    kinds = {"string", "number", "bool", "list", "map", "object"}
+    assert {item.type for item in declarations() if item.kind == "variable"} <= kinds
+
+
+@pytest.mark.parametrize("kind", ["variable", "output"])
+def test_readme_is_in_step(kind: str) -> None:
+    assert table(kind) in README, f"Put this into {MODULE.name}/README.md:\n{table(kind)}"
+
+
+def test_minimal_example_asks_for_three_values() -> None:
+    names = {item.name for item in declarations(MODULE / "examples" / "minimal")}
+    assert {"project", "region", "domain"} <= names
+    text = (MODULE / "examples" / "minimal" / "main.tf").read_text()
+    assert text.count('variable "') == 3

@@ -1,0 +1,120 @@
+"""What deploy/terraform tells the hub's parts is what they start with, seen in the production example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server.serve import check_start
+from server.settings import Settings
+from tests.services.terraform import MODULE, OfflineTerraform, offline_terraform
+
+__all__ = ["offline_terraform"]
+PREFIX = "XPROF_HUB_"
+KNOWN_AFTER_APPLY = {
+    "XPROF_HUB_WORKERS": "https://worker.example.run.app",
+    "XPROF_HUB_LARGE_WORKERS": "https://large-worker.example.run.app",
+    "XPROF_HUB_IAP_AUDIENCE": "/projects/1/global/backendServices/2",
+    "XPROF_HUB_SECRET_KEY": "a-long-random-value",
+    "XPROF_HUB_REDIS_URL": "rediss://:secret@10.0.0.3:6378/0",
+}
+"""What a plan can't say: addresses that Google chooses, and secrets."""
+
+
+def resources(module: object) -> Iterator[dict[str, object]]:
+    """All resources of a planned module and of those in it."""
+    assert isinstance(module, dict)
+    yield from module.get("resources", [])
+    for child in module.get("child_modules", []):
+        yield from resources(child)
+
+
+def environment_of(resource: dict[str, object]) -> dict[str, str]:
+    """The hub's settings of a service's or job's first container."""
+    values = resource["values"]
+    assert isinstance(values, dict)
+    template = values["template"][0]
+    template = template["template"][0] if "template" in template else template
+    pairs = {env["name"]: env.get("value") for env in template["containers"][0]["env"]}
+    return {
+        name: value or KNOWN_AFTER_APPLY[name]
+        for name, value in pairs.items()
+        if name.startswith(PREFIX)
+    }
+
+
+@pytest.fixture(scope="module")
+def environments(
+    offline_terraform: OfflineTerraform, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, str]]:
+    """The settings of every part of the production example, by the part's name."""
+    folder = MODULE / "examples" / "production"
+    plan = offline_terraform.plan(folder, tmp_path_factory.mktemp("plan"))
+    kinds = {"google_cloud_run_v2_service", "google_cloud_run_v2_job"}
+    found = {}
+    for resource in resources(plan["planned_values"]["root_module"]):
+        values = resource["values"]
+        assert isinstance(values, dict)
+        if resource["type"] in kinds and values["name"] != "xprof-hub-setup":
+            found[values["name"]] = environment_of(resource)
+    return found
+
+
+def settings_of(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> Settings:
+    """What a part reads; the image sets the host, and a folder that can be written."""
+    for name, value in {
+        **environment,
+        "XPROF_HUB_HOST": "0.0.0.0",
+        "XPROF_HUB_DATA_DIR": str(folder),
+    }.items():
+        monkeypatch.setenv(name, value)
+    return Settings()
+
+
+def test_all_parts_are_told_real_settings(environments: dict[str, dict[str, str]]) -> None:
+    workers = {"xprof-hub-worker", "xprof-hub-large-worker"}
+    assert set(environments) == {"xprof-hub-front", "xprof-hub-prune"} | workers
+    for environment in environments.values():
+        assert {name.removeprefix(PREFIX).lower() for name in environment} <= set(
+            Settings.model_fields
+        )
+
+
+def test_a_front_end_starts_with_them_in_production(
+    environments: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings = settings_of(environments["xprof-hub-front"], monkeypatch, tmp_path)
+    check_start(settings, "front")
+    assert settings.environment == "production"
+    assert settings.advice_for_production() == []
+    assert settings.admins == ("user:ann@example.org",)
+    assert settings.storage_roots == ("gs://example-research", "gs://example-training/runs")
+    assert settings.scan_roots == settings.storage_roots
+    assert settings.link_days == 14
+
+
+@pytest.mark.parametrize(
+    ("part", "gib"),
+    [("xprof-hub-worker", 32 - 6 - 1 - 1), ("xprof-hub-large-worker", 32 - 4 - 1 - 1)],
+)
+def test_workers_start_with_them_in_production(
+    environments: dict[str, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    part: str,
+    gib: int,
+) -> None:
+    settings = settings_of(environments[part], monkeypatch, tmp_path)
+    check_start(settings, "worker")
+    assert settings.environment == "production"
+    assert settings.memory_bytes == settings.conversion_memory_bytes == gib << 30
+    assert settings.database_url == ""
+
+
+def test_parts_share_buckets(environments: dict[str, dict[str, str]]) -> None:
+    for name in ("CACHE_ROOT", "UPLOAD_ROOT", "STORAGE_ROOTS"):
+        assert len({environment[PREFIX + name] for environment in environments.values()}) == 1
