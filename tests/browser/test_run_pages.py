@@ -24,6 +24,9 @@ EXPECTED = ("htmx:afterRequest", "htmx:sendAbort", "htmx:abort")
 """What htmx writes to the console of a request that a later one takes the place of."""
 NARROW: ViewportSize = {"width": 360, "height": 740}
 WIDE: ViewportSize = {"width": 1280, "height": 900}
+NARROWEST_GROUP = """() => Math.min(
+  ...[...document.querySelectorAll("td[data-label=Group]")].map((cell) => cell.clientWidth)
+)"""
 ODD = "/runs/hostile-3"
 GONE = "/runs/none"
 WAIT = 15_000
@@ -188,6 +191,11 @@ def test_every_page_is_readable_on_a_phone_and_names_are_inert(
         assert serious(page) == [], path
     page.goto(f"{site.url}/runs")
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    for width in (800, 1000):
+        page.set_viewport_size({"width": width, "height": 740})
+        # A name may break anywhere, but its column keeps the room for a word.
+        assert page.evaluate(NARROWEST_GROUP) >= 72, width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size(WIDE)
     for path in ("/runs", "/runs/newest"):
         page.goto(f"{site.url}{path}")
