@@ -2,8 +2,9 @@
 
     python bench/screenshots.py [--only NAME] [--out FOLDER]
 
-Each picture is what the browser draws; the only change afterwards is a palette of 256 colours, which keeps
-the files small. Pictures differ a little from run to run where times of loading play a part.
+`bench/site_pictures.py` has the pages around the profiles. Each picture is what the browser draws; the only
+change afterwards is a palette of 256 colours, which keeps the files small. Pictures differ a little from run
+to run where times of loading play a part.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from urllib.parse import urlencode
 
 from PIL import Image
 from playwright.sync_api import Browser, Frame, Page, sync_playwright
+
+from bench.site_pictures import SITE_PICTURES, SitePicture, fill, shoot, write_sessions
 
 FOLDER = Path(__file__).parents[1] / "docs" / "img"
 LARGEST_BYTES = 200_000
@@ -87,12 +90,12 @@ PICTURES = (
 
 
 @contextmanager
-def demo() -> Iterator[str]:
-    """Starts the demo; gives its link."""
+def demo(profiles: Path | None = None) -> Iterator[str]:
+    """Starts the demo, with its own session or those of a log directory; gives its link."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(sys.executable).with_name("xprof-hub")
         process = subprocess.Popen(
-            [program, "demo", "--no-browser", "--port", "0"],
+            [program, "demo", *([profiles] if profiles else []), "--no-browser", "--port", "0"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -180,20 +183,40 @@ def _save(png: bytes, path: Path) -> Path:
 def main() -> None:
     """Takes all pictures, or one."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="name of one picture")
+    parser.add_argument(
+        "--only", help="name of one picture, or `pages` for those around the profiles"
+    )
     parser.add_argument("--out", type=Path, default=FOLDER)
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    with demo() as link, sync_playwright() as playwright:
+    wanted = [picture for picture in PICTURES if chosen.only in {None, picture.name}]
+    pages = [picture for picture in SITE_PICTURES if chosen.only in {None, picture.name, "pages"}]
+    with sync_playwright() as playwright:
         chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        for picture in PICTURES:
-            if chosen.only in {None, picture.name}:
-                path = take(browser, link, picture, chosen.out)
-                print(f"{path.name}  {path.stat().st_size:,} bytes", flush=True)
+        if wanted:
+            with demo() as link:
+                for picture in wanted:
+                    _tell(take(browser, link, picture, chosen.out))
+        if pages:
+            _take_pages(browser, pages, chosen.out)
         browser.close()
+
+
+def _take_pages(browser: Browser, pages: list[SitePicture], folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as logs:
+        write_sessions(Path(logs))
+        with demo(Path(logs)) as link:
+            hub = link.partition("/s/")[0]
+            fill(hub, Path(logs))
+            for page in pages:
+                _tell(_save(shoot(browser, hub, page), folder / f"{page.name}.png"))
+
+
+def _tell(path: Path) -> None:
+    print(f"{path.name}  {path.stat().st_size:,} bytes", flush=True)
 
 
 if __name__ == "__main__":
