@@ -64,16 +64,12 @@ def list_(
         print_list(
             islice(client.links.list(run, session or ""), limit),
             as_json,
-            (
-                *("LINK", "STATE", "TARGET", "ASKS FOR", "SHOWS", "VIEW", "EXPIRES", "OPENS"),
-                *("CREATOR", "NOTE"),
-            ),
+            ("LINK", "STATE", "TARGET", "TERMS", "VIEW", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
             lambda link: (
                 link.uid,
-                state_text(link.state),
+                state_text("FORBIDDEN" if link.forbidden else link.state),
                 _target(link),
-                _asks(link),
-                _shows(link),
+                ", ".join(filter(None, (_asks(link), _shows(link)))),
                 in_words(link.view),
                 moment(link.expire_time, "never"),
                 _opens(link),

@@ -1,8 +1,9 @@
 """How commands print: JSON as the API says it, and tables and fields for people.
 
 A table is as wide as its contents in a file or pipe. On a terminal it is no wider than that: words stay whole
-where there is room, and columns that say nothing are left out. What a person copies, the first column, is
-never cut off nor broken. Colours are Rich's business: terminals only, none with `NO_COLOR`.
+where there is room, and columns that say nothing are left out; where even that is too wide, each row becomes
+a block of lines. What a person copies, the first column, is never cut off nor broken. Colours are Rich's
+business: terminals only, none with `NO_COLOR`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _STATE_STYLES = {
     "done": "green",
     "failed": "red",
     "lost": "yellow",
+    "forbidden": "yellow",
     "expired": "dim",
     "revoked": "dim",
     "deleted": "dim",
@@ -80,7 +82,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) ->
     if terminal is not None:
         columns, rows = _telling(columns, rows)
     widths = column_widths(columns, rows, terminal)
-    console = Console(width=sum(widths) + _GAP * (len(columns) - 1))
+    width = sum(widths) + _GAP * (len(columns) - 1)
+    if terminal is not None and width > terminal and rows:
+        _print_blocks(columns, rows)
+        return
+    console = Console(width=width)
     with console.capture() as capture:
         console.print(make_table(columns, rows, widths))
     # Rich fills the last column up with blanks, which nobody wants in a file.
@@ -162,6 +168,13 @@ def _harmless(cell: str | Text) -> str | Text:
     if isinstance(cell, Text):
         return Text(plain(cell.plain), style=cell.style)
     return plain(cell)
+
+
+def _print_blocks(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+    for number, row in enumerate(rows):
+        if number:
+            print_line()
+        print_fields([(column, _text(cell)) for column, cell in zip(columns, row, strict=True)])
 
 
 def _telling(

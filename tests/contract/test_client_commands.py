@@ -59,7 +59,7 @@ def test_a_link_is_made_with_the_view_of_a_copied_address(api: Api, hub: Command
     assert location.endswith("/data/plugin/profile/?tag=hlo_stats&host=vm")
     hub.lines("share", "r", "--view", "tag=trace_viewer@&view_start=1&view_end=2.5")
     header, to_run, to_session = hub.lines("links", "list")
-    assert header.split()[2:7] == ["TARGET", "ASKS", "FOR", "SHOWS", "VIEW"]
+    assert header.split()[2:5] == ["TARGET", "TERMS", "VIEW"]
     assert to_run.split()[2:6] == ["r/*", "trace_viewer@", "1-2.5", "ms"]
     assert to_session.split()[2:5] == ["r/s", "hlo_stats", "vm"]
 

@@ -37,7 +37,7 @@ def test_a_link_is_made_as_the_options_say(hub: Commands) -> None:
     for line in ("Asks for  sign-in, password", "Opens     0 of 3", "pseudonyms"):
         assert line in text
     (listed,) = [line for line in hub.lines("links", "list", "r/s") if link["uid"] in line]
-    assert "sign-in, password  pseudonyms" in listed
+    assert listed.split()[1:6] == ["active", "r/s", "sign-in,", "password,", "pseudonyms"]
 
 
 def test_a_password_is_read_from_the_first_line_and_checked(hub: Commands) -> None:
@@ -101,10 +101,12 @@ def test_rules_are_shown_and_changed(hub: Commands) -> None:
         assert line in text
     refused = hub.complaint("share", "r/s", "--access", "unlisted", status=2)
     assert "redacted" in refused
+    hub.lines("share", "r/s", "--access", "unlisted", "--redacted")
     lifted = hub.json(
         "sharing-rules", "update", "--no-unlisted-redacted", "--longest-days", "0", "--no-unlisted"
     )
     assert isinstance(lifted, dict)
     values = [lifted[name] for name in ("longestDays", "unlistedRedactedOnly", "allowUnlisted")]
     assert values == [None, False, False]
+    assert hub.lines("links", "list")[1].split()[1:4] == ["forbidden", "r/s", "pseudonyms"]
     assert "Say what to change" in hub.complaint("sharing-rules", "update", status=2)

@@ -88,6 +88,9 @@ def test_columns_without_a_word_are_left_out_on_a_terminal_only(
     assert capsys.readouterr().out.replace("\x1b[1m", "").replace("\x1b[0m", "") == (
         "LINK  NOTE\na     x\nb\n"
     )
+    monkeypatch.setenv("COLUMNS", "8")
+    print_table(("LINK", "STATE", "NOTE"), [("a" * 9, "active", ""), ("b", "", "n")])
+    assert capsys.readouterr().out == f"LINK   {'a' * 9}\nSTATE  active\n\nLINK  b\nNOTE  n\n"
     print_table(columns, [])
     assert "VIEW" in capsys.readouterr().out
 
