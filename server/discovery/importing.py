@@ -128,7 +128,7 @@ class Importer:
         if run is None:
             run = self.maker.adopt(root, folder, found, now)
         # Who asks for an import wants what was deleted before, too.
-        count = self.maker.add_sessions(run, found.folders, (), now)
+        count = self.maker.add_sessions(run, found.folders, (), now, with_deleted=True)
         self.maker.watch(run, folder, found, now + self.pace.run(run.state, 0))
         return ImportedRun(folder, run.id, outcome, len(found.folders), count)
 

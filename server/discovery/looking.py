@@ -27,6 +27,7 @@ from server.registry.attempts import close_silent
 from server.registry.database import Database
 from server.registry.discovery import (
     WatchedRun,
+    find_deleted_runs,
     find_runs_by_ids,
     find_watched_run,
     may_come_back,
@@ -160,7 +161,11 @@ class Looker:
     def _enlist(self, root: str, folders: list[str], now: datetime) -> int:
         """Has the folders looked at that are runs, or may become some; how many had not been known."""
         names = {last_part(folder): folder for folder in folders}
-        known = find_runs_by_ids(self._database, list(names))
+        # A look at a deleted run's folder rests; without one it would be taken for nobody's.
+        known = {
+            **find_deleted_runs(self._database, list(names)),
+            **find_runs_by_ids(self._database, list(names)),
+        }
         seen = registry_looks.looks_at_places(self._database, folders)
         places, watched = {look.place for look in seen}, {look.subject for look in seen}
         new = []
@@ -220,8 +225,9 @@ class Looker:
             registry_looks.save_look(self._database, replace(look, looked=now, due=None))
             return
         gone = replace(look, kind=LookKind.FOLDER, subject=look.place, due=None)
-        registry_looks.remove_look(self._database, look.key)
+        # In this order: whoever lists the root meanwhile must not take the folder for an unknown one.
         registry_looks.add_looks(self._database, [replace(gone, note={DISMISSED: True})])
+        registry_looks.remove_look(self._database, look.key)
 
     def _session(self, look: Look, now: datetime) -> Looked:
         """An open session's folder: what it holds is noted, and the session closed when it is complete."""

@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from server.discovery.finding import FoundSessions, ProfilePlace, parent_of, place_of_profile
+from server.discovery.finding import (
+    FoundSessions,
+    ProfilePlace,
+    last_part,
+    parent_of,
+    place_of_profile,
+)
 from server.discovery.looking import DISMISSED, DiscoveryRules
 from server.discovery.registering import Maker, layout_in, names_in, noted
 from server.discovery_metrics import DiscoveryMetrics
-from server.registry.discovery import WatchedRun, session_at
+from server.registry.discovery import WatchedRun, find_deleted_runs, session_at
 from server.registry.errors import RegistryError
 from server.registry.looks import (
     LookKind,
@@ -75,6 +81,12 @@ class Notices:
         there = looks_at_places(self.maker.database, [place.run_folder])
         if any(look.kind is LookKind.RUN or look.note.get(DISMISSED) for look in there):
             return None  # somebody deleted the run
+        name = last_part(place.run_folder)
+        deleted = find_deleted_runs(self.maker.database, [name]).get(name)
+        if deleted is not None and deleted.storage_root in {"", root}:
+            # So that it is known, too, when the run is gone for good.
+            self.maker.watch(deleted, place.run_folder, FoundSessions("", ()), now)
+            return None
         found = FoundSessions("", (place.session_folder,))
         adopted = self.maker.adopt(root, place.run_folder, found, now)
         self.maker.watch(adopted, place.run_folder, FoundSessions("", ()), now)

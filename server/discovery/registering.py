@@ -49,7 +49,13 @@ class Maker:
     creator: str = SCANNER
 
     def add_sessions(
-        self, run: WatchedRun, folders: Sequence[str], dismissed: Collection[str], now: datetime
+        self,
+        run: WatchedRun,
+        folders: Sequence[str],
+        dismissed: Collection[str],
+        now: datetime,
+        *,
+        with_deleted: bool = False,
     ) -> int:
         """Registers the folders that no session of the run has; how many were new.
 
@@ -58,12 +64,14 @@ class Maker:
             folders: addresses.
             dismissed: names of folders that were registered before.
             now: UTC.
+            with_deleted: whether a folder counts as new whose session was deleted, and may come back.
         """
         unseen = [one for one in folders if last_part(one) not in dismissed]
         if not unseen:
             return 0
         known = known_sessions(self.database, run.uid)
-        fresh = [one for one in unseen if one not in known.locations]
+        gone = frozenset() if with_deleted else known.deleted
+        fresh = [one for one in unseen if one not in known.locations and one not in gone]
         if not fresh:
             return 0
         if run.state is RunState.LOST:

@@ -42,10 +42,12 @@ class KnownSessions:
         ids: all ids.
         locations: all folders and files, without a slash at the end, with the uid of their session; of the
             session itself where a merged one has the same.
+        deleted: folders and files of sessions that were deleted, and may come back.
     """
 
     ids: frozenset[str]
     locations: Mapping[str, str]
+    deleted: frozenset[str] = frozenset()
 
 
 def find_watched_run(database: Database, uid: str) -> WatchedRun | None:
@@ -69,21 +71,41 @@ def find_runs_by_ids(database: Database, ids: Collection[str]) -> dict[str, Watc
         return {row.id: _record(row) for row in rows}
 
 
+def find_deleted_runs(database: Database, ids: Collection[str]) -> dict[str, WatchedRun]:
+    """The runs that had these ids and may come back; of several that had one, the last."""
+    query = select(RunRow).where(RunRow.deleted_id.in_(list(ids)), RunRow.deleted.is_not(None))
+    with database.reading() as session:
+        rows = session.scalars(query.order_by(RunRow.deleted, RunRow.key))
+        return {row.deleted_id: _record(row) for row in rows}
+
+
 def known_sessions(database: Database, run_uid: str) -> KnownSessions:
     """Ids and folders of a run's sessions."""
     query = (
-        select(SessionRow.id, SessionRow.uid, SessionRow.location, SessionRow.more_locations)
+        select(
+            SessionRow.id,
+            SessionRow.uid,
+            SessionRow.location,
+            SessionRow.more_locations,
+            SessionRow.deleted,
+        )
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(RunRow.uid == run_uid, SessionRow.deleted.is_(None))
+        .where(RunRow.uid == run_uid)
     )
     with database.reading() as session:
         rows = session.execute(query).all()
-    merged_last = sorted(rows, key=lambda row: len(row.more_locations))
+    live = [row for row in rows if row.deleted is None]
     places: dict[str, str] = {}
-    for row in merged_last:
+    for row in sorted(live, key=lambda row: len(row.more_locations)):  # merged ones last
         for place in (row.location, *row.more_locations):
             places.setdefault(place.rstrip("/"), row.uid)
-    return KnownSessions(frozenset(row.id for row in rows), places)
+    deleted = {
+        place.rstrip("/")
+        for row in rows
+        if row.deleted is not None
+        for place in (row.location, *row.more_locations)
+    }
+    return KnownSessions(frozenset(row.id for row in live), places, frozenset(deleted))
 
 
 def session_at(database: Database, run_uid: str, folder: str) -> str | None:

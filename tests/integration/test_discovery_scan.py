@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from server.discovery import sessions_of_folder
+from server.lifecycle.prune import Places, Pruner, PruneRules
 from server.registry import attempts, deleting, runs, sessions
 from server.registry.database import Database
 from server.registry.pages import PageRequest
@@ -122,6 +123,33 @@ def test_a_deleted_run_is_not_adopted_again(database: Database) -> None:
         clock.advance(days=1)
         asyncio.run(parts.until_quiet())
     assert all_runs(database) == {}
+
+
+def test_what_was_deleted_before_the_first_look_is_not_found_either(database: Database) -> None:
+    for run in ("r1", "r2"):
+        register(database, run)
+        new = sessions.NewSession("mine", (f"{ROOT}/{run}/plugins/profile/{OLD}/",), "mine")
+        sessions.create_session(database, run, new, creator="me", now=NOW)
+    deleting.delete_session(database, "r1", "mine", etag=None, now=NOW)
+    deleting.delete_run(database, "r2", etag=None, now=NOW)
+    profiles = [profile(run, session) for run in ("r1", "r2") for session in (OLD, FRESH)]
+    clock = Clock(NOW)
+    parts = Parts(database, CountingStore(profiles), clock)
+    parts.notices.take(profiles[2], NOW)
+    for _ in range(3):
+        asyncio.run(parts.until_quiet())
+        clock.advance(days=1)
+    assert set(sessions_of(database, "r1")) == {FRESH}
+    assert set(all_runs(database)) == {"r1"}
+    # Nor when they are gone for good.
+    rules = PruneRules(timedelta(days=2), timedelta(days=365))
+    assert Pruner(database, Places(()), rules).run(clock.now).counts["runs"] == 1
+    for _ in range(2):
+        asyncio.run(parts.until_quiet())
+        parts.notices.take(profiles[2], clock.now)
+        clock.advance(days=1)
+    assert set(sessions_of(database, "r1")) == {FRESH}
+    assert set(all_runs(database)) == {"r1"}
 
 
 def test_a_session_that_somebody_attached_is_not_found_twice(database: Database) -> None:
