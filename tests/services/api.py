@@ -17,6 +17,7 @@ from sqlalchemy import create_engine
 
 from server.app import create_app
 from server.registry.metadata import METADATA
+from server.services import Services
 from server.settings import Settings
 from tests.services.postgres import PostgresServer
 
@@ -30,11 +31,13 @@ class Api:
         url: its address, without trailing slash.
         http: a client whose paths are relative to `/v1`.
         settings: what it runs with.
+        services: its parts.
     """
 
-    def __init__(self, url: str, settings: Settings) -> None:
+    def __init__(self, url: str, services: Services) -> None:
         self.url = url
-        self.settings = settings
+        self.settings = services.settings
+        self.services = services
         self.http = httpx2.Client(base_url=f"{url}/v1", trust_env=False, timeout=30)
 
 
@@ -43,8 +46,9 @@ def serve_api(settings: Settings) -> Iterator[Api]:
     """Serves the application on a free port of the loopback interface."""
     listener = socket.create_server(("127.0.0.1", 0))
     # A connection that the server ends in the moment in which a client uses it again is reset.
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         log_config=None,
         access_log=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
@@ -56,7 +60,7 @@ def serve_api(settings: Settings) -> Iterator[Api]:
         while not server.started and thread.is_alive():
             time.sleep(0.01)
         port = listener.getsockname()[1]
-        api = Api(f"http://127.0.0.1:{port}{settings.path_prefix}", settings)
+        api = Api(f"http://127.0.0.1:{port}{settings.path_prefix}", app.state.services)
         with api.http:
             yield api
     finally:
@@ -108,6 +112,9 @@ class ApiServers:
 
     def _empty(self, api: Api) -> None:
         api.http.headers.pop("Authorization", None)
+        # What one test asked too often is not the next one's fault.
+        api.services.limits.traffic._counts.clear()
+        api.services.limits.attempts._counts.clear()
         engine = create_engine(api.settings.resolved_database_url)
         with engine.begin() as connection:
             for table in reversed(METADATA.sorted_tables):
