@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from server.cli import app
+from server.demo.session import write_session
 from tests.integration.test_engine_answers import ask_xprof, unordered
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory
@@ -75,10 +76,18 @@ def merging(hub: tuple[str, Path], tmp_path: Path) -> Iterator[Merging]:
         http.delete("/v1/machineLearningRuns/r")
 
 
+@pytest.fixture(scope="module")
+def four_hosts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's session with fewer events: what is compared are hosts, not amounts."""
+    folder = tmp_path_factory.mktemp("four") / "plugins" / "profile" / "four"
+    write_session(folder, hosts=4, events=3000)
+    return folder
+
+
 @pytest.fixture
-def apart(merging: Merging, demo_session: Path) -> Merging:
-    """The demo's four hosts, each in a folder of its own and attached as a session."""
-    for name, file in zip(NAMES, sorted(demo_session.glob("*.xplane.pb")), strict=True):
+def apart(merging: Merging, four_hosts: Path) -> Merging:
+    """Four hosts, each in a folder of its own and attached as a session."""
+    for name, file in zip(NAMES, sorted(four_hosts.glob("*.xplane.pb")), strict=True):
         (merging.root / name).mkdir()
         shutil.copyfile(file, merging.root / name / file.name)
         merging.attach(name)
@@ -134,9 +143,9 @@ def link(apart: Merging) -> str:
 
 
 def test_a_link_answers_what_xprof_answers_for_all_hosts_in_one_folder(
-    link: str, demo_session: Path, tmp_path: Path
+    link: str, four_hosts: Path, tmp_path: Path
 ) -> None:
-    files = sorted(demo_session.glob("*.xplane.pb"))
+    files = sorted(four_hosts.glob("*.xplane.pb"))
     host = files[2].name.removesuffix(".xplane.pb")
     queries = [
         {"tag": "overview_page", "host": "ALL_HOSTS"},
