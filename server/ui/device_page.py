@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from server.ui.inline_style import inline_style
+from server.ui.rendering import templates
 from server.ui.shell import Message
 
 ALLOWED = Message(
@@ -48,12 +46,5 @@ def render_device_page(page: DevicePage, action: str) -> str:
         page: what stands there.
         action: where its form goes.
     """
-    template = _templates().get_template("device.html")
+    template = templates().get_template("device.html")
     return template.render(page=page, action=action, style=inline_style())
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
-    )

@@ -6,11 +6,8 @@ database.
 
 from __future__ import annotations
 
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from server.ui.inline_style import inline_style
+from server.ui.rendering import templates
 from server.ui.shell import Message
 
 LINK_FORBIDDEN = Message(
@@ -44,14 +41,7 @@ def render_unlock(action: str, back: str, problem: str = "", *, is_framed: bool 
         problem: what was wrong before.
         is_framed: whether it stands in a frame, perhaps of another site, where no cookie is kept.
     """
-    page = _templates().get_template("unlock.html")
+    page = templates().get_template("unlock.html")
     return page.render(
         action=action, back=back, problem=problem, is_framed=is_framed, style=inline_style()
-    )
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from server.ui.inline_style import inline_style
+from server.ui.rendering import templates
 
 _METHODS = ("get", "post", "patch", "put", "delete")
 
@@ -32,23 +30,16 @@ class Operation:
     parameters: tuple[tuple[str, str, str], ...]
 
 
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-
-
 def render_front_door(path_prefix: str) -> str:
     """What somebody sees who comes without a link."""
-    page = _templates().get_template("front_door.html")
+    page = templates().get_template("front_door.html")
     return page.render(path_prefix=path_prefix, style=inline_style())
 
 
 def render_reference(openapi: Mapping[str, object], path_prefix: str) -> str:
     """All operations of the API on one page."""
     return (
-        _templates()
+        templates()
         .get_template("reference.html")
         .render(
             operations=list(read_operations(openapi)),

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from server.ui.glance import Glance
 from server.ui.inline_style import inline_style
 from server.ui.page_data import PageData
+from server.ui.rendering import templates
 
 PROFILE_PATH = "/data/plugin/profile/"
 """The path, below a link's prefix, at which XProf's bundle expects to live."""
@@ -50,14 +48,6 @@ class ShellPage:
     asked_first: tuple[str, ...] = ()
 
 
-@cache
-def _templates() -> Environment:
-    """The templates of this package, escaping everything."""
-    return Environment(
-        loader=PackageLoader("server.ui", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-
-
 def base_path(prefix: str) -> str:
     """Where XProf lives under a link's prefix, with a slash at the end."""
     return prefix + PROFILE_PATH
@@ -66,7 +56,7 @@ def base_path(prefix: str) -> str:
 def render_index(page: ShellPage) -> str:
     """The page that holds XProf."""
     return (
-        _templates()
+        templates()
         .get_template("index.html")
         .render(
             page=page,
@@ -83,7 +73,7 @@ def render_figure(assets: str, kind: Literal["graph", "timeline"]) -> str:
         assets: path of our files, with a slash at the end.
         kind: what is drawn.
     """
-    return _templates().get_template("graph.html").render(kind=kind, assets=assets)
+    return templates().get_template("graph.html").render(kind=kind, assets=assets)
 
 
 def render_message(title: str, text: str, next_step: str, details: Sequence[str] = ()) -> str:
@@ -96,7 +86,7 @@ def render_message(title: str, text: str, next_step: str, details: Sequence[str]
         details: sentences about single files.
     """
     return (
-        _templates()
+        templates()
         .get_template("message.html")
         .render(title=title, text=text, next_step=next_step, details=details, style=inline_style())
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from auth.oidc import SignInRefusal
 from server.ui.inline_style import inline_style
+from server.ui.rendering import templates
 
 REFUSALS: Mapping[SignInRefusal, str] = MappingProxyType(
     {
@@ -59,15 +57,6 @@ class SignInPage:
 
 def render_sign_in(page: SignInPage) -> str:
     """The page as HTML."""
-    return _templates().get_template("sign_in.html").render(page=page, style=inline_style())
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("server.ui", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return (
+        templates(trims=True).get_template("sign_in.html").render(page=page, style=inline_style())
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from server.ui import words
+from server.ui.rendering import open_templates
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,7 @@ def render_page(template: str, frame: Frame, **values: object) -> str:
 
 @cache
 def _templates() -> Environment:
-    templates = Environment(
-        loader=PackageLoader("server.ui", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = open_templates(trims=True)
     templates.filters.update(
         moment=words.moment,
         machine_moment=words.machine_moment,
