@@ -41,6 +41,7 @@ class PickView:
     Attributes:
         place: the side that is being chosen: `left` or `right`.
         chosen: name of the other side's session; empty when none is.
+        chosen_href: its page.
         clear_href: the page with nothing chosen.
         left: what the form sends along as `left`; may be empty.
         right: likewise.
@@ -52,6 +53,7 @@ class PickView:
 
     place: str
     chosen: str
+    chosen_href: str
     clear_href: str
     left: str
     right: str

@@ -102,6 +102,7 @@ def _pick(
     view = PickView(
         place="right" if left else "left",
         chosen=_named(chosen) if chosen else "",
+        chosen_href=addresses.session(chosen.ref) if chosen else "",
         clear_href=addresses.compare(None, None),
         left=str(left or ""),
         right=str(right or ""),

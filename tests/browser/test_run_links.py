@@ -39,6 +39,7 @@ def test_the_menu_leads_to_another_session(run_link: str, viewer: MakeViewer, pa
     names = page.locator("#xh-about .xh-two-lines > span")
     assert names.inner_text() == "second"
     assert urlsplit(page.url).path.endswith("/sessions/second/data/plugin/profile/hlo_stats")
+    assert page.locator("#xh-sessions .xh-number").inner_text() == "1"
     page.locator("#xh-sessions").click()
     page.locator("#xh-sessions-panel").get_by_role("link", name="first").click()
     page.wait_for_url("**/sessions/first/data/plugin/profile/hlo_stats?**")

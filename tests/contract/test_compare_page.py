@@ -98,6 +98,7 @@ def test_sessions_are_chosen_from_a_list(api: Api) -> None:
     assert choices == [{"left": "after/s"}, {"left": "before/s"}]
     second = get(api, left="before/s")
     assert "Run before / s is on the left. Choose the session on the right." in text_of(second)
+    assert 'href="/runs/before/sessions/s"' in second.text
     assert [query_of(address) for address in links_of(second, r"/compare\?")] == [
         {"left": "before/s", "right": "after/s"}
     ]

@@ -65,6 +65,11 @@ export function enableSessions() {
   const button = document.getElementById("xh-sessions");
   if (!button || pageData.sessions.length < 2) return;
   button.hidden = false;
+  const { sessions, moreSessions } = pageData;
+  const others = `${sessions.length - 1}${moreSessions ? " or more" : ""}`;
+  button.title = `Other sessions of this run (${others})`;
+  button.setAttribute("aria-label", button.title);
+  button.append(element("span", { class: "xh-number", "aria-hidden": "true" }, `${sessions.length - 1}${moreSessions ? "+" : ""}`));
   const panel = document.getElementById("xh-sessions-panel");
   panel.addEventListener("keydown", (event) => walk(panel, event));
   openPanelBy(button, panel, () => fill(panel));
