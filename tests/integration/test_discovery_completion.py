@@ -214,10 +214,16 @@ class Meanwhile(Maker):
     happens: Callable[[], None] = lambda: None
 
     def add_sessions(
-        self, run: WatchedRun, folders: Sequence[str], dismissed: Collection[str], now: datetime
+        self,
+        run: WatchedRun,
+        folders: Sequence[str],
+        dismissed: Collection[str],
+        now: datetime,
+        *,
+        with_deleted: bool = False,
     ) -> int:
         self.happens()
-        return super().add_sessions(run, folders, dismissed, now)
+        return super().add_sessions(run, folders, dismissed, now, with_deleted=with_deleted)
 
 
 def test_a_notice_and_a_look_at_once_both_remember_what_they_saw(database: Database) -> None:
