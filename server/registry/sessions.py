@@ -253,9 +253,7 @@ def _of_run(run_uid: str) -> Select[SessionRow, str]:
     return (
         select(SessionRow, RunRow.id)
         .join(RunRow, RunRow.key == SessionRow.run_key)
-        .where(
-            RunRow.uid == run_uid, RunRow.deleted.is_(None), SessionRow.deleted.is_(None)
-        )
+        .where(RunRow.uid == run_uid, RunRow.deleted.is_(None), SessionRow.deleted.is_(None))
         .order_by(SessionRow.created.desc(), SessionRow.key.desc())
     )
 
