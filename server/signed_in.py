@@ -119,8 +119,12 @@ def find_session(
 ) -> tuple[Principal, BrowserSession] | None:
     """Who holds a browser session that is not over, with it; asks the database once."""
     found = SqlBrowserSessions(services.database).find(session_id)
-    principal = principal_of(found, services.sign_ins.admins, now) if found else None
-    return (principal, found.session) if found and principal else None
+    # Whom this hub asks no more vouches for nobody any more.
+    trusted = {SignInMethod.TOKEN.value, services.settings.auth}
+    if found is None or found.session.method.value not in trusted:
+        return None
+    principal = principal_of(found, services.sign_ins.admins, now)
+    return (principal, found.session) if principal else None
 
 
 def lasting_session(services: Services, person: Person, now: datetime) -> BrowserSession:

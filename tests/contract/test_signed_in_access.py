@@ -7,10 +7,17 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
+from auth.browser_sessions import (
+    BrowserSeals,
+    BrowserSession,
+    SignInMethod,
+    session_of_person,
+)
 from auth.identity import Role
+from auth.members import KnownPerson
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
+from server.registry.members import add_member
 from server.routes import (
     provider_sign_in,
     run_pages,
@@ -149,3 +156,19 @@ def test_each_request_asks_what_the_role_may(guarded_api: Api) -> None:
             shown = client.get(path)
             assert shown.status_code == 403
             assert "You may not look at this" in shown.text
+
+
+@pytest.mark.parametrize("method", [SignInMethod.OIDC, SignInMethod.IAP])
+def test_a_hub_that_asks_another_party_no_more_trusts_what_it_said_no_more(
+    guarded_api: Api, method: SignInMethod
+) -> None:
+    """An operator who turns a provider off, which may have been broken into, shuts out whom it named."""
+    database = Database(guarded_api.settings.resolved_database_url)
+    now, ann = datetime.now(UTC), KnownPerson("ann@example.org", "Ann")
+    add_member(database, ann.id, Role.ADMIN, "test", now)
+    session = session_of_person(ann, method, now, timedelta(hours=1))
+    SqlBrowserSessions(database).add(session)
+    with browser(guarded_api) as client:
+        text = BrowserSeals(guarded_api.settings.secret_key).write_session(session)
+        client.cookies.set("xprof-hub", text)
+        assert location(client.get("/runs")) == "/signin?next=/runs"
