@@ -66,7 +66,8 @@ class SitePicture:
 
 SITE_PICTURES = (
     SitePicture("run", f"/runs/{_RUN}", ".sessions-table tr:nth-child(2) .spark"),
-    SitePicture("session", _SESSION, ".session-paces"),
+    # So wide only that what stands beside, with the folder on this machine, comes below.
+    SitePicture("session", _SESSION, ".session-paces", width=1080),
     SitePicture("share", f"{_SESSION}/share", ".share-code", press="main form .button-primary"),
     SitePicture("compare", _COMPARED, ".compare-ops"),
     SitePicture("runs", "/runs", _LISTED),
