@@ -67,7 +67,7 @@ def list_(
             ("LINK", "STATE", "TARGET", "TERMS", "VIEW", "EXPIRES", "OPENS", "CREATOR", "NOTE"),
             lambda link: (
                 link.uid,
-                state_text("FORBIDDEN" if link.forbidden else link.state),
+                state_text(_state(link)),
                 _target(link),
                 ", ".join(filter(None, (_asks(link), _shows(link)))),
                 in_words(link.view),
@@ -214,6 +214,11 @@ def _shows(link: ShareLink) -> str:
 
 def _opens(link: ShareLink) -> str:
     return str(link.opens) if link.most_opens is None else f"{link.opens} of {link.most_opens}"
+
+
+def _state(link: ShareLink) -> str:
+    """What has ended stays so, whatever the rules say of it now."""
+    return "FORBIDDEN" if link.forbidden and link.state == "ACTIVE" else link.state
 
 
 def _forbidden(link: ShareLink) -> str:

@@ -108,5 +108,8 @@ def test_rules_are_shown_and_changed(hub: Commands) -> None:
     assert isinstance(lifted, dict)
     values = [lifted[name] for name in ("longestDays", "unlistedRedactedOnly", "allowUnlisted")]
     assert values == [None, False, False]
-    assert hub.lines("links", "list")[1].split()[1:4] == ["forbidden", "r/s", "pseudonyms"]
+    found = hub.lines("links", "list")[1].split()
+    assert found[1:4] == ["forbidden", "r/s", "pseudonyms"]
+    hub.said("links", "revoke", found[0])
+    assert hub.lines("links", "list")[1].split()[:2] == [found[0], "revoked"]
     assert "Say what to change" in hub.complaint("sharing-rules", "update", status=2)
