@@ -62,7 +62,7 @@ def test_the_form_finds_events_and_exports_what_it_found(guarded_api: Api) -> No
             assert names == [f"auditEvents/{one}" for one in reversed(expected)]
         wrong = browser.get(path, params={"from": "yesterday"})
         assert wrong.status_code == 400
-        assert "2026-01-31" in wrong.text
+        assert "Write a day as in 2026-11-30." in wrong.text
 
 
 def test_more_events_are_on_more_pages(guarded_api: Api) -> None:
