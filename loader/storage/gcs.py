@@ -146,7 +146,7 @@ class GcsStorage:
             )
             for page in listing.pages:
                 files.extend(
-                    _stored_file(address.bucket, blob)
+                    stored_file(address.bucket, blob)
                     for blob in page
                     if not blob.name.endswith("/")
                 )
@@ -330,8 +330,8 @@ class _Writer:
         return len(block)
 
 
-def _stored_file(bucket: str, blob: storage.Blob) -> StoredFile:
-    """Describes an object as listed."""
+def stored_file(bucket: str, blob: storage.Blob) -> StoredFile:
+    """Describes an object, as listed or as just written."""
     name: str = blob.name
     created = blob.time_created
     return StoredFile(

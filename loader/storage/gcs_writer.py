@@ -18,8 +18,9 @@ from google.cloud.storage.fileio import BlobWriter
 from google.cloud.storage.retry import DEFAULT_RETRY
 
 from loader.errors import ErrorCode, LoaderError
-from loader.storage.address import GCS_SCHEME, parse_gcs
+from loader.storage.address import parse_gcs
 from loader.storage.base import StoredFile
+from loader.storage.gcs import stored_file
 from loader.storage.gcs_errors import FAILURES, no_credentials, status_of, translated
 from loader.storage.writing import AlreadyThereError, require_below
 
@@ -179,7 +180,7 @@ class GcsWriter:
         return self._bucket.blob(name, generation=int(file.generation))
 
     def _stored(self, blob: storage.Blob) -> StoredFile:
-        return _stored_file(blob, self._name)
+        return stored_file(self._name, blob)
 
 
 class GcsDraft:
@@ -218,7 +219,7 @@ class GcsDraft:
             self._writer.close()
             self._is_open = False
             self._blob.reload(timeout=_TIMEOUT_SECONDS, retry=_RETRY)
-        return _stored_file(self._blob, self._bucket)
+        return stored_file(self._bucket, self._blob)
 
     def discard(self) -> None:
         """Cancels the upload; what the store does not hear of ends by itself within a week."""
@@ -228,18 +229,6 @@ class GcsDraft:
                 self._writer.terminate()
             except FAILURES:
                 return
-
-
-def _stored_file(blob: storage.Blob, bucket: str) -> StoredFile:
-    name: str = blob.name
-    created = blob.time_created
-    return StoredFile(
-        location=f"{GCS_SCHEME}{bucket}/{name}",
-        name=name.rpartition("/")[2],
-        size=int(blob.size),
-        generation=str(blob.generation),
-        modified=created.timestamp() if created else None,
-    )
 
 
 @contextmanager
