@@ -14,6 +14,7 @@
 
 VENV ?= .venv
 CLIENTS ?= .venv-clients
+SCANNERS ?= .venv-scanners
 PYTHON ?=
 ARGS ?=
 BIN := $(VENV)/bin
@@ -30,7 +31,7 @@ help:
 demo: $(BIN)/.demo
 	@$(BIN)/xprof-hub demo $(ARGS)
 
-test: $(BIN)/.dev $(CLIENTS)/.ready
+test: $(BIN)/.dev $(CLIENTS)/.ready $(SCANNERS)/.ready
 	@scripts/test_services.sh
 	@$(BIN)/python -m pytest $(ARGS)
 
@@ -77,12 +78,19 @@ $(BIN)/.demo: requirements-demo.lock requirements-build.lock pyproject.toml | $(
 $(BIN)/.dev: requirements.lock requirements-build.lock pyproject.toml | $(BIN)/python
 	$(install)
 
-# What jobs run, for the tests; apart, so that its packages and ours never have to agree.
-$(CLIENTS)/.ready: requirements-clients.lock | $(BIN)/python
-	@echo "Installing $< into $(CLIENTS) (once, until it changes)"
-	@$(BIN)/python -m venv --clear $(CLIENTS)
-	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r $<
+# What jobs run, and what looks for mistakes in deploy/: apart, so that its packages and ours never have to agree.
+define install_apart
+	@echo "Installing $< into $(@D) (once, until it changes)"
+	@$(BIN)/python -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r $<
 	@touch $@
+endef
+
+$(CLIENTS)/.ready: requirements-clients.lock | $(BIN)/python
+	$(install_apart)
+
+$(SCANNERS)/.ready: requirements-scanners.lock | $(BIN)/python
+	$(install_apart)
 
 # One resolution for 3.11 to 3.13 and every platform. Demo and build are parts of the first, the clients are not.
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url \
@@ -90,10 +98,11 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-e
 
 lock: $(BIN)/.dev
 	$(COMPILE) $(UPGRADE) --extra engine --extra dev --group build pyproject.toml -o requirements.lock
-	$(COMPILE) --constraint requirements.lock --extra engine pyproject.toml -o requirements-demo.lock
+	$(COMPILE) --constraint requirements.lock --extra engine --extra otel pyproject.toml -o requirements-demo.lock
 	$(COMPILE) --constraint requirements.lock --group build -o requirements-build.lock
 	$(COMPILE) $(UPGRADE) --group clients -o requirements-clients.lock
+	$(COMPILE) $(UPGRADE) --group scanners -o requirements-scanners.lock
 
 clean:
-	rm -rf $(VENV) $(CLIENTS) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out
+	rm -rf $(VENV) $(CLIENTS) $(SCANNERS) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache bench/out
 	find $(PYTHON_CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

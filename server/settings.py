@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from loader.storage.address import GCS_SCHEME
+from server.fleet_settings import FleetSettings
 from server.people_settings import PeopleSettings, split_list
 from server.web_addresses import SELF, frame_ancestors, host_name, origin_or_nothing
 
@@ -69,7 +70,7 @@ FrameAncestors = Annotated[str, AfterValidator(frame_ancestors)]
 OriginOrNothing = Annotated[str, AfterValidator(origin_or_nothing)]
 
 
-class Settings(PeopleSettings):
+class Settings(PeopleSettings, FleetSettings):
     """One process's configuration. `docs/operations.md` lists every field with its default."""
 
     model_config = SettingsConfigDict(env_prefix="XPROF_HUB_", frozen=True, extra="ignore")

@@ -13,6 +13,7 @@ from loader.engine.base import RS_VERSION, XPROF_VERSION
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["requirements.lock", "requirements-demo.lock", "requirements-build.lock"]
 CLIENTS = "requirements-clients.lock"
+SCANNERS = "requirements-scanners.lock"
 PACKAGE = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE)
 REQUIREMENT = re.compile(r"^[A-Za-z0-9._-]+")
 
@@ -34,7 +35,7 @@ def test_smaller_locks_are_parts_of_the_full_one(lock: str) -> None:
 def test_every_declared_dependency_is_locked_where_it_is_needed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
-    runs = names(project["project"]["dependencies"] + extras["engine"])
+    runs = names(project["project"]["dependencies"] + extras["engine"] + extras["otel"])
     builds = names(project["dependency-groups"]["build"])
     assert runs <= versions("requirements-demo.lock").keys()
     assert builds <= versions("requirements-build.lock").keys()
@@ -43,7 +44,7 @@ def test_every_declared_dependency_is_locked_where_it_is_needed() -> None:
 
 def test_the_demo_installs_no_developers_tools() -> None:
     assert (
-        not {"pytest", "playwright", "mypy", "ruff", "hatchling"}
+        not {"pytest", "playwright", "mypy", "ruff", "hatchling", "locust"}
         & versions("requirements-demo.lock").keys()
     )
 
@@ -73,7 +74,15 @@ def test_the_clients_of_jobs_stay_out_of_the_product() -> None:
         assert not {"google-cloud-mldiagnostics", "jax", "jaxlib"} & versions(lock).keys()
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, CLIENTS])
+def test_what_looks_for_mistakes_stays_out_of_the_product() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    scanners = names(project["dependency-groups"]["scanners"])
+    assert scanners <= versions(SCANNERS).keys()
+    for lock in LOCKS:
+        assert not scanners & versions(lock).keys()
+
+
+@pytest.mark.parametrize("lock", [*LOCKS, CLIENTS, SCANNERS])
 def test_every_package_has_hashes_and_no_address_of_a_registry(lock: str) -> None:
     text = (ROOT / lock).read_text()
     assert "://" not in text
