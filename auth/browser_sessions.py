@@ -10,7 +10,7 @@ session is kept in the registry, so that signing out ends all three everywhere. 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -103,12 +103,12 @@ class HandOver:
 
 
 class BrowserSeals:
-    """Writes and reads the three texts; holds nothing but keys."""
+    """Writes and reads the three texts; holds nothing but keys. Its arguments are those of `Seal`."""
 
-    def __init__(self, secret: str) -> None:
-        self._sessions = Seal(secret, "browser session 2")
-        self._passes = Seal(secret, "session pass 2")
-        self._hand_overs = Seal(secret, "hand-over 2")
+    def __init__(self, secret: str, accepted: Sequence[str] = ()) -> None:
+        self._sessions = Seal(secret, "browser session 2", accepted)
+        self._passes = Seal(secret, "session pass 2", accepted)
+        self._hand_overs = Seal(secret, "hand-over 2", accepted)
 
     def write_session(self, session: BrowserSession) -> str:
         """A browser session as text."""

@@ -7,6 +7,7 @@ asks for somebody who has signed in, is closed to their holder too.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -31,11 +32,11 @@ class SealedText:
 
 
 class LinkSeals:
-    """Writes and reads the two texts; holds nothing but keys."""
+    """Writes and reads the two texts; holds nothing but keys. Its arguments are those of `Seal`."""
 
-    def __init__(self, secret: str) -> None:
-        self._keys = Seal(secret, "link key 1")
-        self._openings = Seal(secret, "link opening 1")
+    def __init__(self, secret: str, accepted: Sequence[str] = ()) -> None:
+        self._keys = Seal(secret, "link key 1", accepted)
+        self._openings = Seal(secret, "link opening 1", accepted)
 
     def write_key(self, link: ShareLink, now: datetime) -> SealedText:
         """Says that its holder knows the link's present password."""

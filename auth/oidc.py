@@ -7,7 +7,7 @@ for and checked stands here; the HTTP requests are made in `server.oidc_provider
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -127,10 +127,13 @@ class Tokens:
 
 
 class AttemptSeal:
-    """Writes and reads attempts as texts for a cookie; who holds the cookie may read them."""
+    """Writes and reads attempts as texts for a cookie; who holds the cookie may read them.
 
-    def __init__(self, secret: str) -> None:
-        self._seal = Seal(secret, "sign-in attempt 1")
+    Its arguments are those of `Seal`.
+    """
+
+    def __init__(self, secret: str, accepted: Sequence[str] = ()) -> None:
+        self._seal = Seal(secret, "sign-in attempt 1", accepted)
 
     def write(self, attempt: Attempt) -> str:
         """An attempt as text."""

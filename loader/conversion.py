@@ -76,14 +76,14 @@ class Converter:
         record: Callable[[ConversionRecord], None],
         produced_files: Callable[[Path, Sequence[str]], list[Path]],
         estimates: Estimates | None = None,
-        redacted_intake: RedactingIntake | None = None,
+        redacted_intakes: Sequence[RedactingIntake] = (),
     ) -> None:
         self._engine = engine
         self._workspace = workspace
         self._artifacts = artifacts
         self._kept = KeptAnswers(artifacts)
         self._plain_intake = intake
-        self._redacted_intake = redacted_intake
+        self._redacted_intakes = {intake.mark: intake for intake in redacted_intakes}
         self._room = Room(admission, limits, estimates or Estimates())
         self._limits = replace(limits, memory_bytes=self._room.memory_bytes)
         self._admission = admission
@@ -138,12 +138,12 @@ class Converter:
         redaction = plan.request.redaction
         if not redaction:
             return self._plain_intake
-        if self._redacted_intake is None or self._redacted_intake.mark != redaction:
+        if redaction not in self._redacted_intakes:
             raise LoaderError(
                 ErrorCode.INTERNAL,
                 "This worker has another XPROF_HUB_SECRET_KEY and can't redact for this link.",
             )
-        return self._redacted_intake
+        return self._redacted_intakes[redaction]
 
     def _recall(self, plan: Plan, keep: Keep) -> bool:
         """Hands over the answer of an earlier worker, if there is one."""

@@ -43,7 +43,7 @@ from server.prewarm import Prewarmer, PrewarmRules
 from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.routes.xprof_progress import QUIET_ROUTES
-from server.sealing_secret import sealing_secret
+from server.sealing_secret import sealing_secrets
 from server.services import Services, Threads
 from server.settings import Settings
 from server.shared_results import open_shared
@@ -120,7 +120,7 @@ def build_services(settings: Settings) -> Services:
         assets=assets,
         policies=Policies(settings.frame_ancestors, settings.content_url),
         sign_ins=open_sign_ins(settings),
-        link_seals=LinkSeals(sealing_secret(settings)),
+        link_seals=LinkSeals(*sealing_secrets(settings)),
         limits=open_limits(settings, metrics.record_refused_request),
         threads=threads,
     )

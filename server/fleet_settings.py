@@ -20,7 +20,8 @@ class FleetSettings(BaseSettings):
     """How a process lives among others of its kind."""
 
     old_secret_keys: Keys = ()
-    """Former values of the secret key that are still accepted, until nothing made with them is in use."""
+    """Other values of the secret key that are accepted: the next one before it is used anywhere, the former one
+    until nothing made with it is in use. All processes need the same in each step."""
     worker_identity: Literal["none", "google"] = "none"
     """`google`: front ends also send workers an identity token of their service account, in the header
     `X-Serverless-Authorization`, so that Cloud Run can check who calls."""

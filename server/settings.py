@@ -178,6 +178,12 @@ class Settings(PeopleSettings, FleetSettings):
     """Longest time that the front end waits for a worker."""
 
     @property
+    def accepted_secret_keys(self) -> tuple[str, ...]:
+        """Keys besides the secret key that are accepted; the default, which everybody knows, never is."""
+        others = dict.fromkeys(self.old_secret_keys)
+        return tuple(key for key in others if key not in {self.secret_key, DEFAULT_SECRET})
+
+    @property
     def link_url(self) -> str:
         """Public address of links, without path prefix and slash; empty: whatever address was called."""
         return self.content_url or self.base_url.rstrip("/")

@@ -34,7 +34,7 @@ from server.local_paths import address_path
 from server.oidc_provider import OidcProvider
 from server.published import PublishedDocument
 from server.registry.browser_sessions import SqlBrowserSessions
-from server.sealing_secret import sealing_secret
+from server.sealing_secret import sealing_secrets
 from server.services import Services
 from server.settings import Settings
 from server.sign_ins import SignIns
@@ -80,10 +80,10 @@ class Person:
 
 def open_sign_ins(settings: Settings) -> SignIns:
     """What signing in needs."""
-    secret = sealing_secret(settings)
+    keys = sealing_secrets(settings)
     return SignIns(
-        BrowserSeals(secret),
-        AttemptSeal(secret),
+        BrowserSeals(*keys),
+        AttemptSeal(*keys),
         frozenset(settings.admins),
         _provider(settings),
         _iap(settings),

@@ -42,7 +42,7 @@ from server.middleware import Observe
 from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
 from server.worker_endpoint import answer_with
-from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+from server.worker_protocol import TOOL_DATA_PATH, worker_credentials
 
 if TYPE_CHECKING:
     from loader.gcs_artifacts import GcsArtifacts
@@ -161,13 +161,17 @@ def _build_converter(
 ) -> Converter:
     inspection = _inspection_limits(settings)
     intake = RememberedIntake(inspection)
-    pseudonyms = Pseudonyms(settings.secret_key)
+    # One for each key: a front end that has not changed it yet asks for the pseudonyms of the old one.
+    redacted = [
+        RedactedIntake(intake, Pseudonyms(key), scratch, inspection)
+        for key in (settings.secret_key, *settings.accepted_secret_keys)
+    ]
     return Converter(
         engine=engine,
         workspace=scratch,
         artifacts=artifacts,
         intake=intake,
-        redacted_intake=RedactedIntake(intake, pseudonyms, scratch, inspection),
+        redacted_intakes=redacted,
         limits=Limits(settings.conversion_seconds, settings.conversion_memory_bytes),
         admission=admission,
         record=metrics.conversions.record,
@@ -219,7 +223,8 @@ def create_worker_app(settings: Settings) -> FastAPI:
     app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
     _add_health(app, metrics, readiness)
     app.state.stop_waiting = parts.service.stop_waiting
-    answer = answer_with(parts.service, worker_credential(settings.secret_key))
+    keys = (settings.secret_key, *settings.accepted_secret_keys)
+    answer = answer_with(parts.service, worker_credentials(keys))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
     return app
 

@@ -7,7 +7,7 @@ import hmac
 import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import anyio.to_thread
@@ -37,14 +37,15 @@ logger = logging.getLogger(__name__)
 
 
 def answer_with(
-    service: ToolDataService, credential: str
+    service: ToolDataService, credentials: Sequence[str]
 ) -> Callable[[Request], Awaitable[Response]]:
-    """The handler of `TOOL_DATA_PATH`; only who shows the credential is heard."""
+    """The handler of `TOOL_DATA_PATH`; only who shows one of the credentials is heard."""
+    heard = [f"Bearer {credential}".encode() for credential in credentials]
     limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
 
     async def tool_data(request: Request) -> Response:
-        sent = request.headers.get("authorization", "")
-        if not hmac.compare_digest(sent.encode(), f"Bearer {credential}".encode()):
+        sent = request.headers.get("authorization", "").encode()
+        if not any([hmac.compare_digest(sent, one) for one in heard]):
             return PlainTextResponse("This address is for front ends of XProf Hub.", 401)
         try:
             body = await _read_request(request)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -117,6 +118,11 @@ class LateHead(BaseModel):
         """For sending."""
         text = self.model_dump_json().encode()
         return FRAME_PREFIX.pack(len(text)) + text
+
+
+def worker_credentials(keys: Iterable[str]) -> tuple[str, ...]:
+    """What a worker that knows these secret keys accepts."""
+    return tuple(worker_credential(key) for key in keys)
 
 
 def worker_credential(secret_key: str) -> str:
