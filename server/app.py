@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.link_seals import LinkSeals
 from loader.engine.base import engine_version
+from loader.stopping import Stopping
 from loader.storage.roots import open_storage
 from server.all_routers import all_routers
 from server.audit.log import AuditLog
@@ -77,13 +78,13 @@ def connect_workers(settings: Settings, metrics: Metrics) -> Workers:
 
 
 def build_services(settings: Settings) -> Services:
-    """Opens what the routes need; the database is brought up to date.
+    """Opens what the routes need; the database is brought up to date unless that is done elsewhere.
 
     Raises:
         XprofNotInstalledError, RegistryUnusableError: XProf's UI or the database can't be used.
     """
-    database = Database(settings.resolved_database_url)
-    database.migrate()
+    database = Database(settings.resolved_database_url, settings.database_connections)
+    database.make_ready(may_migrate=settings.migrate)
     metrics = Metrics()
     workers = connect_workers(settings, metrics)
     results, progress = open_shared(settings)
@@ -141,6 +142,8 @@ def create_app(settings: Settings) -> FastAPI:
         servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
     )
     app.state.services = services
+    app.state.stopping = Stopping()
+    app.state.stopping.when_letting_go(services.workers.give_up)
     install_error_handlers(app, security_headers(settings.is_tls))
     install_link_answers(app)
     install_turned_away(app)

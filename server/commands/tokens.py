@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
 from itertools import islice
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from auth.identity import Role, create_token
-from auth.links import parse_lifetime
-from auth.policy import Action
-from auth.tokens import API_PREFIX
+from auth.identity import Role
+from auth.tokens import API_PREFIX, hash_token, new_api_token
 from server.commands.console import (
     JsonLinesOption,
     JsonOption,
@@ -21,7 +18,6 @@ from server.commands.console import (
     UrlOption,
     connected,
     examples,
-    fail,
     last_part,
     moment,
     print_fields,
@@ -30,9 +26,8 @@ from server.commands.console import (
     say,
     state_text,
 )
+from server.commands.local_tokens import create_locally, register_locally
 from server.commands.terminal import print_line
-from server.names import token_name
-from server.schemas import CreatedToken
 
 app = typer.Typer(help="API tokens: how programs sign in.", no_args_is_help=True)
 
@@ -46,6 +41,7 @@ TokenArgument = Annotated[
     epilog=examples(
         "xprof-hub tokens create 'nightly job' --role ingest --expires 52w",
         "xprof-hub tokens create me --local --role admin",
+        "xprof-hub tokens create me --local --role admin --digest DIGEST",
     )
 )
 def create(
@@ -62,13 +58,23 @@ def create(
             "name it; for the first token.",
         ),
     ] = False,
+    digest: Annotated[
+        str,
+        typer.Option(
+            metavar="DIGEST",
+            help="With --local: register the token whose digest `tokens prepare` told; none is printed.",
+        ),
+    ] = "",
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Make an API token and print it; it can't be shown again."""
+    if digest:
+        _register(name, role, expires, digest, is_local=local, as_json=as_json)
+        return
     if local:
-        created = _create_locally(name, role, expires)
+        created = create_locally(name, role, expires)
     else:
         with connected(url, token) as client:
             created = client.tokens.create(name, role, expires)
@@ -76,6 +82,21 @@ def create(
         print_json(created)
     else:
         print_line(created.token)
+
+
+@app.command(epilog=examples("xprof-hub tokens prepare", "xprof-hub tokens prepare --json"))
+def prepare(as_json: JsonOption = False) -> None:
+    """Make a token here and print it with its digest; it works once a hub knows the digest. Asks no hub."""
+    secret = new_api_token()
+    prepared = {"token": secret, "digest": hash_token(secret)}
+    if as_json:
+        typer.echo(json.dumps(prepared, indent=2))
+        return
+    print_fields([("Token", prepared["token"]), ("Digest", prepared["digest"])])
+    say(
+        "Keep the token. Where the hub's database is, 'xprof-hub tokens create NAME --local --digest DIGEST' "
+        "lets it in; the digest is no secret."
+    )
 
 
 @app.command("list", epilog=examples("xprof-hub tokens list"))
@@ -154,48 +175,19 @@ def _id(text: str) -> str:
     return last_part(text)
 
 
-def _create_locally(name: str, role: Role, expires: str | None) -> CreatedToken:
-    """Makes a token without a running hub; whoever can write its database is its admin anyway."""
-    # These load the whole server, which no other command needs.
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from server.audit.log import AuditLog, hub_event
-    from server.registry.database import Database
-    from server.registry.errors import RegistryUnusableError
-    from server.registry.tokens import SqlTokenStore
-    from server.routes.tokens import created_resource
-    from server.settings import DATABASE_FILE, Settings
-
-    now = datetime.now(UTC)
-    try:
-        lifetime = parse_lifetime(expires or "never")
-        settings = Settings()
-        database = Database(settings.resolved_database_url)
-        database.migrate()
-        if not settings.database_url:
-            say(f"Written into {settings.data_dir / DATABASE_FILE}")
-        record, secret = create_token(
-            SqlTokenStore(database),
-            name=name,
-            role=role,
-            creator="xprof-hub tokens create --local",
-            now=now,
-            expires=None if lifetime is None else now + lifetime,
+def _register(
+    name: str, role: Role, expires: str | None, digest: str, *, is_local: bool, as_json: bool
+) -> None:
+    """Registers a token by its digest, and tells nothing that opens anything."""
+    if not is_local:
+        raise typer.BadParameter("goes with --local only", param_hint="--digest")
+    if API_PREFIX in digest:
+        raise typer.BadParameter(
+            "give the digest that `xprof-hub tokens prepare` told, not the token",
+            param_hint="--digest",
         )
-        told = {"displayName": name, "role": role.value}
-        action, made = Action.TOKENS_MANAGE.value, token_name(record.id)
-        AuditLog(database).write(hub_event("command", action, "create", made, told))
-    except (ValueError, OSError, RegistryUnusableError) as problem:
-        raise fail(_sentence(problem)) from problem
-    except SQLAlchemyError as problem:
-        raise fail("the database of XPROF_HUB_DATABASE_URL does not answer.") from problem
-    return created_resource(record, secret, now)
-
-
-def _sentence(problem: Exception) -> str:
-    """One line about a problem; a setting's error is a whole report otherwise."""
-    if isinstance(problem, ValidationError):
-        first = problem.errors()[0]
-        name = "_".join(str(part) for part in first["loc"]).upper()
-        return f"XPROF_HUB_{name}: {first['msg']}"
-    return str(problem)
+    registered = register_locally(name, role, expires, digest)
+    if as_json:
+        print_json(registered)
+    else:
+        say(f"Registered token {registered.uid} ({registered.display_name}).")

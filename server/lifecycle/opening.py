@@ -43,7 +43,7 @@ def prune_once(settings: Settings, *, is_dry: bool = False) -> PruneReport | Non
         LoaderError: as `open_places`.
     """
     settings = settings.with_local_uploads()
-    database = Database(settings.resolved_database_url)
+    database = Database(settings.resolved_database_url, settings.database_connections)
     holder = uuid.uuid4().hex
 
     def keep_on() -> bool:
@@ -51,7 +51,7 @@ def prune_once(settings: Settings, *, is_dry: bool = False) -> PruneReport | Non
         return is_dry or take_lease(database, LEASE, holder, now=now, lasting=LASTING)
 
     try:
-        database.migrate()
+        database.make_ready(may_migrate=settings.migrate)
         places = open_places(settings)
         if not keep_on():
             return None

@@ -45,3 +45,7 @@ def session_not_found(run: str, session: str) -> RegistryError:
 
 class RegistryUnusableError(Exception):
     """The database can't serve this version of XProf Hub; the message says what to do."""
+
+
+class DatabaseUnreachableError(RegistryUnusableError):
+    """It does not answer, or refuses what every version asks of it."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import MetaData
 
-from server.registry import models, people_models
+from server.registry import models, people_models, versions
 from server.registry.base import Base
 
-TABLES = (models, people_models)
-"""The modules whose classes are tables."""
+TABLES = (models, people_models, versions)
+"""The modules that define tables."""
 METADATA: MetaData = Base.metadata

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from alembic import command
-from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import text
 
 from auth.links import RunTarget, SessionTarget, create_link
 from server.registry import deleting, runs, session_changes, sessions
@@ -24,6 +21,7 @@ from server.registry.records import RunState, SessionKind, SessionOrigin
 from server.registry.registrations import register_attempt
 from server.registry.requests import RepeatableRequest
 from tests.attempts import list_attempts
+from tests.migrating import opened
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 FIRST_ROWS = (
@@ -35,27 +33,6 @@ FIRST_ROWS = (
     " creator) VALUES ('l', 'hash', 7, 'uid-s', 'r', 's', NOW, 0, '', 'me')",
 )
 """Rows as version 0001 wrote them."""
-
-
-def open_engine(registry_url: str) -> Engine:
-    url = make_url(registry_url)
-    if url.get_backend_name() == "postgresql":
-        return create_engine(url.set(drivername="postgresql+psycopg"))
-    engine = create_engine(url)
-    event.listen(engine, "connect", lambda raw, _: raw.execute("PRAGMA foreign_keys=ON"))
-    return engine
-
-
-@contextmanager
-def opened(registry_url: str) -> Iterator[tuple[Config, Connection]]:
-    """A transaction in which migrations can be run, forward and back."""
-    config = Config()
-    config.set_main_option("script_location", "server.registry:migrations")
-    engine = open_engine(registry_url)
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        yield config, connection
-    engine.dispose()
 
 
 @pytest.fixture

@@ -10,6 +10,10 @@ down_revision = ${repr(down_revision)}
 branch_labels = ${repr(branch_labels)}
 depends_on = ${repr(depends_on)}
 
+# None while this only adds, so that versions before go on with the tables as this leaves them. Else the oldest
+# revision whose code no longer needs what is taken away here: CONTRIBUTING.md, "Migrations".
+usable_from = None
+
 
 def upgrade() -> None:
     """Applies the change."""
