@@ -57,6 +57,10 @@ class Manifest:
         """As kept beside the files."""
         return json.dumps({"files": self.files, "hosts": self.hosts, "warnings": self.warnings})
 
+    def size_of(self, wants: Callable[[str], bool]) -> int:
+        """Bytes of those of its files that are wanted."""
+        return sum(size for name, size in self.files if wants(name))
+
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
         """Reads `to_json`'s text.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
@@ -23,16 +23,26 @@ from loader.catalog import HostFile
 from loader.culprits import Culprits
 from loader.engine.base import Converted, Engine, Job, Limits, Program
 from loader.engine.produced import MODULE_SUFFIX
+from loader.engine_runs import CrampedError, EngineRuns
 from loader.errors import ErrorCode, LoaderError
 from loader.estimates import Estimates
 from loader.fitting import fit
 from loader.kept_answers import KeptAnswers
+from loader.observing import (
+    CacheLayer,
+    ConversionObserver,
+    ConversionRecord,
+    Lookup,
+    Part,
+    Parts,
+    Unobserved,
+)
 from loader.plan import Plan
 from loader.profiles import Intake, RedactingIntake, Usable, gather
 from loader.progress import Phase
 from loader.room import ARTIFACT, PROFILE, Room
 from loader.task import Task
-from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS
+from loader.tools import HEALTH, MODULE_LIST
 from loader.work import Work
 from loader.workspace import Workspace
 
@@ -41,25 +51,6 @@ _OF_A_SET = frozenset({ErrorCode.ENGINE_REFUSED, ErrorCode.ENGINE_CRASHED, Error
 _NO_TIME = 0.001
 """Seconds in which no child ends by itself."""
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ConversionRecord:
-    """What a conversion cost, for metrics.
-
-    Attributes:
-        tool: XProf's name of the tool.
-        source: `profile`, or `artifact` when no profile was read.
-        outcome: `ok` or an error code.
-        converted: cost of the child, None when it gave no answer.
-        reserved_bytes: memory that was set aside for it.
-    """
-
-    tool: str
-    source: str
-    outcome: str
-    converted: Converted | None
-    reserved_bytes: int = 0
 
 
 class Converter:
@@ -77,6 +68,7 @@ class Converter:
         produced_files: Callable[[Path, Sequence[str]], list[Path]],
         estimates: Estimates | None = None,
         redacted_intakes: Sequence[RedactingIntake] = (),
+        observer: ConversionObserver | None = None,
     ) -> None:
         self._engine = engine
         self._workspace = workspace
@@ -87,7 +79,8 @@ class Converter:
         self._room = Room(admission, limits, estimates or Estimates())
         self._limits = replace(limits, memory_bytes=self._room.memory_bytes)
         self._admission = admission
-        self._record = record
+        self._runs = EngineRuns(engine, self._room, record)
+        self._observer = observer or Unobserved()
         self._produced_files = produced_files
 
     @property
@@ -116,18 +109,25 @@ class Converter:
         if self._recall(plan, keep):
             return False
         has_set = self._has_set(plan)
-        needed = self._room.to_begin(plan, has_set)
-        with self._admission.enter(work, needed) as place:
+        if not has_set and plan.shares_set:
+            self._observer.looked_up(CacheLayer.ARTIFACTS, Lookup.MISS)
+        needed, parts = self._room.to_begin(plan, has_set), self._parts_of(plan)
+        with ExitStack() as turn:
+            with parts.timed(Part.WAIT):
+                place = turn.enter_context(self._admission.enter(work, needed))
             try:
                 with self._workspace.job_directory() as directory:
-                    task = Task(plan, work, place, directory, keep, self._limits)
+                    task = Task(plan, work, place, directory, keep, self._limits, parts)
                     return self._convert_plan(task, has_set)
-            except _CrampedError:
+            except CrampedError:
                 logger.info("%s needs more memory than was set aside; trying again", plan.tool.name)
-            place.resize(self._room.memory_bytes)
+            task.set_aside(self._room.memory_bytes)
             with self._workspace.job_directory() as directory:
-                task = Task(plan, work, place, directory, keep, self._limits, has_all=True)
-                return self._convert_plan(task, self._has_set(plan))
+                again = replace(task, directory=directory, has_all=True)
+                return self._convert_plan(again, self._has_set(plan))
+
+    def _parts_of(self, plan: Plan) -> Parts:
+        return Parts(self._observer, plan.tool.name)
 
     def _intake_for(self, plan: Plan) -> Intake:
         """The one way to a profile for this plan.
@@ -149,6 +149,8 @@ class Converter:
         """Hands over the answer of an earlier worker, if there is one."""
         with self._workspace.job_directory() as directory:
             made = self._kept.recall(plan.key, directory)
+            outcome = Lookup.MISS if made is None else Lookup.HIT
+            self._observer.looked_up(CacheLayer.KEPT_ANSWERS, outcome)
             if made is None:
                 return False
             keep(made)
@@ -158,7 +160,7 @@ class Converter:
         """Makes the answer in the task's place.
 
         Raises:
-            _CrampedError: the engine needed more memory than was set aside, and more is to be had.
+            CrampedError: the engine needed more memory than was set aside, and more is to be had.
         """
         if task.plan.tool.name == HEALTH:
             self._answer_health(task)
@@ -176,14 +178,13 @@ class Converter:
 
     def _has_set(self, plan: Plan) -> bool:
         """Whether the shared set is there and the tool needs no more than that."""
-        if plan.artifact_key is None or plan.tool.name == RUN_TOOLS:
-            return False
-        return self._artifacts.contains(plan.artifact_key)
+        return plan.shares_set and self._artifacts.contains(plan.artifact_key or "")
 
     def _convert_artifacts(self, task: Task) -> _Outcome:
         """Makes the answer from the shared set, if it can be had."""
         manifest = self._fetch_artifacts(task)
         if manifest is None:
+            self._observer.looked_up(CacheLayer.ARTIFACTS, Lookup.FAILED)
             return _Outcome.MISSING
         sizes = tuple(size for name, size in manifest.files if task.plan.wants(name))
         modules = tuple(
@@ -199,7 +200,9 @@ class Converter:
             if error.code not in _OF_A_SET:
                 raise
             # The set may be damaged in a way that sizes don't show: the profile has the last word.
+            self._observer.looked_up(CacheLayer.ARTIFACTS, Lookup.FAILED)
             return _Outcome.REFUSED
+        self._observer.looked_up(CacheLayer.ARTIFACTS, Lookup.HIT)
         return _Outcome.DONE
 
     def _fetch_artifacts(self, task: Task) -> Manifest | None:
@@ -208,7 +211,9 @@ class Converter:
         if plan.artifact_key is None:
             return None
         task.work.reporter.show(Phase.DOWNLOAD)
-        manifest = self._artifacts.fetch(plan.artifact_key, task.directory, plan.wants)
+        with task.parts.timed(Part.DOWNLOAD) as moved:
+            manifest = self._artifacts.fetch(plan.artifact_key, task.directory, plan.wants)
+            moved.add(manifest.size_of(plan.wants) if manifest else 0)
         if (
             manifest is None
             and task.work.may_undo()
@@ -240,15 +245,17 @@ class Converter:
         """Makes the answer without the hosts at fault; None when it failed and more of them were found."""
         plan = task.plan
         hold = partial(self._workspace.hold, task.directory)
-        usable = gather(
-            bounded(timed(self._intake_for(plan), ends), plan, self._room, hold),
-            files,
-            task.directory,
-            plan.left_out,
-            culprits.found,
-            plan.are_chosen,
-            task.after_each,
-        )
+        with task.parts.timed(Part.INSPECT) as looked_at:
+            looked_at.add(sum(plan.profile_sizes))
+            usable = gather(
+                bounded(timed(self._intake_for(plan), ends), plan, self._room, hold),
+                files,
+                task.directory,
+                plan.left_out,
+                culprits.found,
+                plan.are_chosen,
+                task.after_each,
+            )
         task.set_aside(self._room.for_profiles(plan, usable))
         try:
             return self._convert(task, usable, PROFILE)
@@ -280,7 +287,11 @@ class Converter:
         """The hosts with their files on this disk."""
         files, reporter = task.plan.files, task.work.reporter
         reporter.show(Phase.DOWNLOAD, total_bytes=sum(task.plan.profile_sizes))
-        with self._workspace.fetch([entry.file for entry in files], task.after_each) as paths:
+        wanted = [entry.file for entry in files]
+        with ExitStack() as kept:
+            with task.parts.timed(Part.DOWNLOAD) as moved:
+                fetching = self._workspace.fetch(wanted, task.after_each, moved.add)
+                paths = kept.enter_context(fetching)
             task.work.check()
             yield list(zip(files, paths, strict=True))
 
@@ -295,13 +306,15 @@ class Converter:
             self._artifacts.discard(key)
         if source == PROFILE:
             self._publish(task, usable)
-        made = pack(
-            converted.output,
-            converted.content_type,
-            usable.warnings,
-            usable.is_final and not task.plan.is_for_now,
-            task.directory,
-        )
+        with task.parts.timed(Part.COMPRESS) as packed:
+            made = pack(
+                converted.output,
+                converted.content_type,
+                usable.warnings,
+                usable.is_final and not task.plan.is_for_now,
+                task.directory,
+            )
+            packed.add(made.header.size)
         self._hand_over(
             task, replace(made, profiles_of=usable.hosts) if source == PROFILE else made
         )
@@ -309,8 +322,10 @@ class Converter:
 
     def _hand_over(self, task: Task, made: Made) -> None:
         """Keeps the answer for later workers too, if it took the profiles."""
-        self._kept.keep(task.plan.key, made, task.directory)
-        task.keep(made)
+        with task.parts.timed(Part.PUBLISH) as kept:
+            self._kept.keep(task.plan.key, made, task.directory)
+            task.keep(made)
+            kept.add(made.header.size)
 
     def _run(self, task: Task, usable: Usable, source: str) -> Converted:
         """Runs the engine, once more before that when modules are yet to be extracted."""
@@ -325,14 +340,14 @@ class Converter:
             as_csv=request.as_csv,
             is_plain=usable.is_plain and not task.is_trial,
         )
-        return self._run_engine(task, job, usable, source)
+        return self._runs.run(task, job, usable, source)
 
     def _make_modules(self, task: Task, usable: Usable, source: str) -> None:
         """Extracts the HLO modules unless they are known, and refuses a module that is not among them."""
         names = usable.modules
         if names is None:
             job = Job(task.directory, usable.hosts, MODULE_LIST, needs_modules=True)
-            self._run_engine(task, job, usable, source)
+            self._runs.run(task, job, usable, source)
             self._publish(task, usable)
             found = task.directory.glob(f"*{MODULE_SUFFIX}")
             names = tuple(path.name.removesuffix(MODULE_SUFFIX) for path in found)
@@ -342,29 +357,6 @@ class Converter:
                 ErrorCode.NOT_FOUND, f"This session has no HLO module called “{module[:200]}”."
             )
 
-    def _run_engine(self, task: Task, job: Job, usable: Usable, source: str) -> Converted:
-        """One run of the engine, counted and learnt from.
-
-        Raises:
-            _CrampedError: it needed more memory than was set aside, and more is to be had.
-        """
-        task.work.check()
-        reserved = task.place.memory_bytes
-        limits = replace(task.limits, memory_bytes=self._room.most_for(reserved))
-        try:
-            converted = self._engine.convert(job, limits, task.work)
-        except LoaderError as error:
-            self._record(ConversionRecord(job.tool, source, error.code.value, None, reserved))
-            if error.code is ErrorCode.OUT_OF_MEMORY:
-                self._room.learn(job.tool, source, usable, limits.memory_bytes)
-                if limits.memory_bytes < task.limits.memory_bytes:
-                    raise _CrampedError from error
-            raise
-        self._record(ConversionRecord(job.tool, source, "ok", converted, reserved))
-        if converted.program is Program.XPROF:
-            self._room.learn(job.tool, source, usable, converted.peak_memory_bytes)
-        return converted
-
     def _publish(self, task: Task, usable: Usable) -> None:
         """Shares what the engine left behind, unless a host is missing that others will have."""
         key = task.plan.artifact_key
@@ -372,7 +364,9 @@ class Converter:
             return
         files = self._produced_files(task.directory, usable.hosts)
         if files and usable.is_final:
-            self._artifacts.publish(key, files, usable.hosts, usable.warnings)
+            with task.parts.timed(Part.PUBLISH) as moved:
+                moved.add(sum(path.stat().st_size for path in files))
+                self._artifacts.publish(key, files, usable.hosts, usable.warnings)
 
     def _answer_health(self, task: Task) -> None:
         """What the inspection says of each host."""
@@ -380,12 +374,10 @@ class Converter:
             total = sum(task.plan.profile_sizes)
             task.work.reporter.show(Phase.INSPECT, total_bytes=total)
             intake = timed(self._intake_for(task.plan), time.monotonic() + task.limits.seconds)
-            made = health(intake, files, task.plan.left_out, task.directory, task.after_each)
+            with task.parts.timed(Part.INSPECT) as looked_at:
+                looked_at.add(total)
+                made = health(intake, files, task.plan.left_out, task.directory, task.after_each)
             self._hand_over(task, made)
-
-
-class _CrampedError(Exception):
-    """The engine needed more memory than was set aside: our estimate's fault, not the profile's."""
 
 
 class _Outcome(Enum):

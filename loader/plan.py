@@ -57,6 +57,11 @@ class Plan:
         return self.tool.artifact is ArtifactKind.MODULES and not is_own
 
     @property
+    def shares_set(self) -> bool:
+        """Whether an artifact set, where there is one, is enough for the answer."""
+        return self.artifact_key is not None and self.tool.name != RUN_TOOLS
+
+    @property
     def module(self) -> str | None:
         """Name of the HLO module that was asked for."""
         name = self.request.options.get("module_name")

@@ -44,6 +44,7 @@ from loader.scratch_files import (
 )
 from loader.scratch_pins import Pin, Pins
 from loader.storage.base import Storage, StoredFile, ignore
+from loader.traces import in_same_trace
 
 MOST_FILES = 4096
 """Most files of one fetch, one for each host: bounds the lists that every fetch writes and reads."""
@@ -82,7 +83,10 @@ class Scratch:
 
     @contextmanager
     def fetch(
-        self, files: Sequence[StoredFile], wrote: Callable[[int], None] = ignore
+        self,
+        files: Sequence[StoredFile],
+        wrote: Callable[[int], None] = ignore,
+        moved: Callable[[int], None] = ignore,
     ) -> Iterator[list[Path]]:
         """Local copies of the files, in their order, kept until the context ends.
 
@@ -91,6 +95,7 @@ class Scratch:
         Args:
             files: what to fetch.
             wrote: told of every so many bytes that are there, from any thread; what it raises ends the fetch.
+            moved: told of the bytes of each file that was downloaded for this fetch.
 
         Raises:
             LoaderError: TOO_LARGE when they are too many or can never fit, BUSY when they don't fit
@@ -112,7 +117,7 @@ class Scratch:
                 f"The chosen profiles have {_size(total)} together and this installation keeps at most "
                 f"{_size(self._max_bytes)}; choose fewer hosts, or raise XPROF_HUB_SCRATCH_BYTES.",
             )
-        pin = self._obtain(wanted, wrote)
+        pin = self._obtain(wanted, wrote, moved)
         try:
             yield [self._files / key for key in keys]
         finally:
@@ -179,7 +184,12 @@ class Scratch:
             unless_made.pop_all()
         return path, descriptor
 
-    def _obtain(self, wanted: Mapping[str, StoredFile], wrote: Callable[[int], None]) -> Pin:
+    def _obtain(
+        self,
+        wanted: Mapping[str, StoredFile],
+        wrote: Callable[[int], None],
+        moved: Callable[[int], None],
+    ) -> Pin:
         """Pins the files and downloads what is missing; all or none."""
         with disk_errors():
             pin, missing = self._pin(wanted)
@@ -187,7 +197,8 @@ class Scratch:
         try:
             wrote(sum(file.size for key, file in wanted.items() if key not in missing))
             for key in missing:
-                tasks.append(self._pool.submit(self._download, key, wanted[key], wrote))
+                download = in_same_trace(self._download)
+                tasks.append(self._pool.submit(download, key, wanted[key], wrote, moved))
             wait(tasks)
             for task in tasks:
                 task.result()
@@ -225,7 +236,13 @@ class Scratch:
         except FileNotFoundError:
             return False
 
-    def _download(self, key: str, file: StoredFile, wrote: Callable[[int], None]) -> None:
+    def _download(
+        self,
+        key: str,
+        file: StoredFile,
+        wrote: Callable[[int], None],
+        moved: Callable[[int], None],
+    ) -> None:
         """Downloads a pinned file unless another thread or process just did."""
         path = self._partial / key
         is_mine = False
@@ -245,7 +262,9 @@ class Scratch:
                     finally:
                         os.close(partial)
 
-        if not is_mine:
+        if is_mine:
+            moved(file.size)
+        else:
             wrote(file.size)
 
     def _fill(

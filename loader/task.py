@@ -8,10 +8,13 @@ from pathlib import Path
 from loader.admission import Place
 from loader.answers import Keep
 from loader.engine.base import Limits
+from loader.observing import Part, Parts
 from loader.plan import Plan
 from loader.profiles import Usable
 from loader.tools import ArtifactKind
 from loader.work import Work
+
+_NOTICED_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Task:
         directory: private to this run.
         keep: takes the answer.
         limits: what the engine may use.
+        parts: takes the time of what is done.
         is_set_refused: whether the engine has failed on the shared set.
         is_trial: whether nothing but its failure counts: its answer must be XProf's own, and is not kept.
         has_all: whether all that a conversion may use was set aside, whatever is estimated.
@@ -36,6 +40,7 @@ class Task:
     directory: Path
     keep: Keep
     limits: Limits
+    parts: Parts
     is_set_refused: bool = False
     is_trial: bool = False
     has_all: bool = False
@@ -46,7 +51,10 @@ class Task:
         Raises:
             LoaderError: as `Place.resize`.
         """
-        if not self.has_all:
+        if self.has_all:
+            return
+        # Most often there is room at once, and nothing was waited for.
+        with self.parts.timed(Part.WAIT, least_seconds=_NOTICED_SECONDS):
             self.place.resize(memory_bytes)
 
     def after_each(self, size: int) -> None:

@@ -14,13 +14,17 @@ class Workspace(Protocol):
     """Disk space for downloads and for running conversions (loader.scratch)."""
 
     def fetch(
-        self, files: Sequence[StoredFile], wrote: Callable[[int], None] = ignore
+        self,
+        files: Sequence[StoredFile],
+        wrote: Callable[[int], None] = ignore,
+        moved: Callable[[int], None] = ignore,
     ) -> AbstractContextManager[list[Path]]:
         """The files on this disk, in the order asked for, kept while the context lasts.
 
         Args:
             files: what to fetch.
             wrote: told of every so many bytes that have come, from any thread; what it raises ends that.
+            moved: told of the bytes of each file that storage was asked for, as it was not here yet.
         """
 
     def job_directory(self) -> AbstractContextManager[Path]:

@@ -16,12 +16,13 @@ import zstandard
 
 from loader.admission import Admission
 from loader.artifacts import DirectoryArtifacts, place
-from loader.conversion import ConversionRecord, Converter
+from loader.conversion import Converter
 from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
 from loader.keys import ToolRequest
 from loader.leases import Leases, ProcessLeases
+from loader.observing import ConversionRecord
 from loader.profiles import Intake
 from loader.progress import DirectoryProgress
 from loader.results import DirectoryResults, ResultStore
