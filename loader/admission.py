@@ -7,17 +7,36 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from loader.errors import ErrorCode, LoaderError
 from loader.turns import Turn, Turns, Urgency
 
-__all__ = ["Admission", "AdmissionObserver", "Applicant", "Place", "Unobserved", "Urgency"]
+__all__ = ["Admission", "AdmissionObserver", "Applicant", "Line", "Place", "Unobserved", "Urgency"]
 
+QUEUE_FULL = "queue_full"
+"""Why one was sent away that found no place in the line, or lost it to a person."""
+MOST_WAITING = 100
 _LOOK_SECONDS = 0.1
 """How often one who waits looks whether it is still wanted, and where it stands."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Who converts and who waits at one moment.
+
+    Attributes:
+        converting: how many convert, by urgency.
+        waiting: how many wait for their turn, by urgency.
+        oldest_wait: seconds that the one has waited who has waited longest; 0 when nobody waits.
+    """
+
+    converting: Mapping[Urgency, int]
+    waiting: Mapping[Urgency, int]
+    oldest_wait: float
 
 
 class Applicant(Protocol):
@@ -45,23 +64,17 @@ class Applicant(Protocol):
 
 
 class AdmissionObserver(Protocol):
-    """Told what goes on, for metrics."""
-
-    def waiting(self, urgency: Urgency, count: int) -> None:
-        """So many wait now."""
+    """Told what happens, for metrics. How things stand is asked for: `Admission.line`."""
 
     def admitted(self, urgency: Urgency, seconds: float) -> None:
         """One has waited so long and may convert."""
 
     def refused(self, reason: str) -> None:
-        """One was sent away: `busy` or `needs_larger_worker`."""
+        """One was sent away: `busy`, `queue_full` or `needs_larger_worker`."""
 
 
 class Unobserved:
     """An `AdmissionObserver` that forgets."""
-
-    def waiting(self, urgency: Urgency, count: int) -> None:
-        """See `AdmissionObserver`."""
 
     def admitted(self, urgency: Urgency, seconds: float) -> None:
         """See `AdmissionObserver`."""
@@ -79,6 +92,7 @@ class Admission:
         seconds: longest wait for a turn.
         observer: told what goes on.
         clock: seconds that only grow.
+        most_waiting: how many may wait for their turn; who comes then is sent away at once.
     """
 
     def __init__(
@@ -88,8 +102,10 @@ class Admission:
         seconds: float,
         observer: AdmissionObserver | None = None,
         clock: Callable[[], float] = time.monotonic,
+        most_waiting: int = MOST_WAITING,
     ) -> None:
         self._turns = Turns(slots, memory_bytes)
+        self._most_waiting = most_waiting
         self._seconds = seconds
         self._observer = observer or Unobserved()
         self._clock = clock
@@ -102,12 +118,23 @@ class Admission:
         """Most memory of all conversions together."""
         return self._turns.memory_bytes
 
+    def line(self) -> Line:
+        """How things stand now."""
+        with self._changed:
+            self._turns.pass_time(self._clock())
+            return Line(
+                {urgency: self._turns.converting(urgency) for urgency in Urgency},
+                {urgency: self._turns.waiting(urgency) for urgency in Urgency},
+                self._turns.oldest_wait,
+            )
+
     @contextmanager
     def enter(self, applicant: Applicant, memory_bytes: int) -> Iterator[Place]:
         """Waits for the turn, which lasts as long as the context.
 
         Raises:
-            LoaderError: BUSY when it takes too long; what `Applicant.check_wait` raises.
+            LoaderError: BUSY when too many wait already, or it takes too long; what `Applicant.check_wait`
+                raises.
         """
         turn = Turn(
             lambda: applicant.urgency,
@@ -117,7 +144,7 @@ class Admission:
             applicant.give_way,
         )
         with self._changed:
-            self._turns.join(turn)
+            self._join(turn)
         try:
             self._wait(turn, applicant)
             yield Place(self, turn, applicant)
@@ -153,19 +180,46 @@ class Admission:
                     self._let_in()
                 if self._turns.is_running(turn):
                     break
-                ahead = self._ahead[turn]
+                if turn.has_no_place:
+                    raise self._sent_away(turn, QUEUE_FULL)
+                # One that a person has just joined gets its place back with the next look.
+                ahead = self._ahead.get(turn, len(self._ahead))
             applicant.show_waiting(ahead)
             applicant.check_wait()
             if self._clock() - began >= self._seconds:
-                self._observer.refused(ErrorCode.BUSY.value)
-                raise LoaderError(
-                    ErrorCode.BUSY,
-                    "All conversion slots of the worker are taken. Try again in a minute.",
-                )
+                with self._changed:
+                    raise self._sent_away(turn, ErrorCode.BUSY.value)
             with self._changed:
                 if not self._turns.is_running(turn):
                     self._changed.wait(_LOOK_SECONDS)
         self._observer.admitted(turn.urgency(), self._clock() - began)
+
+    def _join(self, turn: Turn) -> None:
+        """Lets one stand in line, or convert at once; the lock must be held.
+
+        Raises:
+            LoaderError: BUSY, the line is full.
+        """
+        self._turns.join(turn)
+        self._let_in()
+        loser = self._turns.crowd_out(turn, self._most_waiting)
+        if loser is turn:
+            problem = self._sent_away(turn, QUEUE_FULL)
+            self._turns.leave(turn)
+            self._let_in()
+            raise problem
+        if loser is not None:
+            self._changed.notify_all()
+
+    def _sent_away(self, turn: Turn, reason: str) -> LoaderError:
+        """The error for one who gets no turn, counted; the lock must be held."""
+        self._observer.refused(reason)
+        return LoaderError(
+            ErrorCode.BUSY,
+            "The worker has as much to do as it can take at the moment.",
+            ahead=self._ahead.get(turn, len(self._ahead)),
+            retry_after=self._turns.seconds_to_come_back(turn),
+        )
 
     def _let_in(self) -> None:
         """Wakes those whose turn it is, and ends those who stand in a person's way; the lock must be held."""
@@ -176,8 +230,6 @@ class Admission:
             turn.give_way()
         self._ahead = {turn: number for number, turn in enumerate(self._turns.in_order())}
         self._looked = self._clock()
-        for urgency in Urgency:
-            self._observer.waiting(urgency, self._turns.waiting(urgency))
 
 
 class Place:

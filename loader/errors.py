@@ -46,7 +46,7 @@ class ErrorCode(StrEnum):
     CANCELLED = "cancelled"
     """Whoever asked for the work in advance does not want it any more. Never cached."""
     BUSY = "busy"
-    """All conversion slots are taken; try again."""
+    """Too much is asked for at the moment; try again."""
     INTERNAL = "internal"
     """A fault of ours. Never cached."""
 
@@ -71,17 +71,31 @@ class LoaderError(Exception):
         code: what kind of failure it is.
         message: one sentence for a person; never holds a path of this server, a token or a stack trace.
         file: the profile file that it is about, by its name, or None.
+        retry_after: in how many seconds asking again may help, where that is known better than from the code.
+        ahead: how many others that wait would have gone first, where there is a line.
     """
 
-    def __init__(self, code: ErrorCode, message: str, file: str | None = None) -> None:
+    def __init__(
+        self,
+        code: ErrorCode,
+        message: str,
+        file: str | None = None,
+        retry_after: int | None = None,
+        ahead: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.file = file
+        self.retry_after = retry_after
+        self.ahead = ahead
 
-    def __reduce__(self) -> tuple[type[LoaderError], tuple[ErrorCode, str, str | None]]:
-        """Keeps code and file when the error crosses a process boundary."""
-        return (type(self), (self.code, self.message, self.file))
+    def __reduce__(
+        self,
+    ) -> tuple[type[LoaderError], tuple[ErrorCode, str, str | None, int | None, int | None]]:
+        """Keeps all of it when the error crosses a process boundary."""
+        told = (self.code, self.message, self.file, self.retry_after, self.ahead)
+        return (type(self), told)
 
 
 class HostTooLargeError(LoaderError):

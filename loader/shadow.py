@@ -116,12 +116,12 @@ class ShadowComparisons:
         return answer, directory
 
     def _run(self, kept: ExitStack, job: Job, answer: Path, limits: Limits) -> None:
-        """The thread: counts one comparison, unless the worker ends."""
+        """The thread: counts one comparison, unless the worker ends or has too much else to do."""
         with kept:
             try:
                 outcome = self._outcome(job, answer, limits)
             except LoaderError as problem:
-                if problem.code is ErrorCode.CANCELLED:
+                if problem.code in {ErrorCode.CANCELLED, ErrorCode.BUSY}:
                     return
                 outcome = DIFFERENT if problem.code in _SAYS_OTHERWISE else FAILED
                 logger.warning(

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from loader.pace import Pace, seconds_to_come_back
+
 _HANDICAP_SECONDS_PER_GIB = 10.0
 """About the time that XProf works for a GiB of its memory (facts: 70 MB, 1.8 GB, 12 s), so that none waits
 much longer for those that overtake it than it works itself."""
@@ -41,7 +43,10 @@ class Turn:
         session: what it is for; turns of one session share what a session may have.
         give_way: tells it to end, for a person needs its place.
         since: when it came, or when its session was last served since, if that is later.
+        waits_since: when it began to wait for the turn that it waits for or has.
+        began: when its turn came.
         is_to_end: whether it was told to end.
+        is_sent_away: whether a person has its place in the line, unless a person joins it yet.
     """
 
     urgency: Callable[[], Urgency]
@@ -50,16 +55,24 @@ class Turn:
     session: str
     give_way: Callable[[], None]
     since: float = field(init=False)
+    waits_since: float = field(init=False)
+    began: float = field(init=False)
     is_to_end: bool = False
+    is_sent_away: bool = False
 
     def __post_init__(self) -> None:
         """Nothing was served yet since it came."""
-        self.since = self.arrived
+        self.since = self.waits_since = self.began = self.arrived
 
     @property
     def is_prewarm(self) -> bool:
         """Whether nobody waits for it now."""
         return self.urgency() is Urgency.PREWARM
+
+    @property
+    def has_no_place(self) -> bool:
+        """Whether it is to wait no more."""
+        return self.is_sent_away and self.is_prewarm
 
     @property
     def due(self) -> float:
@@ -91,9 +104,12 @@ class Turns:
         self.memory_bytes = memory_bytes
         self._waiting: list[Turn] = []
         self._running: list[Turn] = []
+        self._pace = Pace()
+        self._now = 0.0
 
     def pass_time(self, now: float) -> None:
         """Notes what time it is; to be called before anything changes."""
+        self._now = now
         served = {turn.session for turn in self._running if not turn.is_prewarm}
         for turn in self._waiting:
             if turn.session in served:
@@ -105,6 +121,8 @@ class Turns:
 
     def leave(self, turn: Turn) -> None:
         """Someone is done, or waits no more."""
+        if turn in self._running and not turn.is_to_end:
+            self._pace.note(self._now - turn.began)
         for group in (self._waiting, self._running):
             if turn in group:
                 group.remove(turn)
@@ -114,6 +132,8 @@ class Turns:
         self._running.remove(turn)
         turn.memory_bytes = memory_bytes
         fits = self._fits(turn, self._running)
+        if not fits:
+            turn.waits_since = self._now
         (self._running if fits else self._waiting).append(turn)
         return fits
 
@@ -125,6 +145,7 @@ class Turns:
                 break
             self._waiting.remove(turn)
             self._running.append(turn)
+            turn.began = self._now
             granted.append(turn)
         return granted
 
@@ -148,11 +169,27 @@ class Turns:
             turn.is_to_end = True
         return chosen
 
+    def crowd_out(self, newcomer: Turn, most: int) -> Turn | None:
+        """Who has no place in a line of so many, now that somebody has joined it; None when all have.
+
+        A person takes the place of the last of those whom nobody waits for.
+        """
+        line = self.in_order()
+        if newcomer not in line or len(line) <= most:
+            return None
+        if not newcomer.is_prewarm:
+            for turn in reversed(line):
+                if turn.is_prewarm:
+                    turn.is_sent_away = True
+                    return turn
+        return newcomer
+
     def in_order(self) -> list[Turn]:
         """Those that wait, the next one first."""
         ranked = []
         last: dict[tuple[bool, str], tuple[float, bool]] = {}
-        for turn in sorted(self._waiting, key=lambda one: one.due):
+        waiting = (turn for turn in self._waiting if not turn.has_no_place)
+        for turn in sorted(waiting, key=lambda one: one.due):
             group = (turn.is_prewarm, turn.session)
             # Never before those of its own session that go before it.
             last[group] = max(turn.rank, last.get(group, turn.rank))
@@ -165,12 +202,29 @@ class Turns:
 
     def waiting(self, urgency: Urgency) -> int:
         """How many of an urgency wait."""
-        return sum(turn.urgency() is urgency for turn in self._waiting)
+        return sum(turn.urgency() is urgency for turn in self._waiting if not turn.has_no_place)
 
     @property
     def running(self) -> int:
         """How many convert."""
         return len(self._running)
+
+    def converting(self, urgency: Urgency) -> int:
+        """How many of an urgency convert."""
+        return sum(turn.urgency() is urgency for turn in self._running)
+
+    @property
+    def oldest_wait(self) -> float:
+        """How long the one has waited who has waited longest; 0 when nobody does."""
+        waits = (self._now - turn.waits_since for turn in self._waiting)
+        return max(waits, default=0.0)
+
+    def seconds_to_come_back(self, turn: Turn) -> int:
+        """When one that is sent away now is likely to find a place."""
+        ages = [max(self._now - turn.began, self._pace.seconds) for turn in self._running]
+        each = sum(ages) / len(ages) if ages else self._pace.seconds
+        ahead = len([one for one in self._waiting if one is not turn]) + len(self._running)
+        return seconds_to_come_back(ahead, self.slots, each)
 
     @property
     def used_bytes(self) -> int:

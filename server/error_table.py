@@ -6,15 +6,20 @@ Workers use it too, so nothing here may import the registry or a database.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from loader.errors import ErrorCode
+from loader.errors import ErrorCode, LoaderError
+
+PASSING = frozenset({429, 503})
+"""Statuses after which the same request may well succeed a little later."""
+SOON_SECONDS = 5
+"""When to come back, where nothing better is known."""
 
 
 @dataclass(frozen=True)
 class ErrorAnswer:
-    """How a kind of error is answered.
+    """How a kind of error is answered; 429 and 503 always say when to come back.
 
     Attributes:
         http: HTTP status.
@@ -26,6 +31,15 @@ class ErrorAnswer:
     status: str
     retry_after: int | None = None
 
+    def __post_init__(self) -> None:
+        """Lets no answer be made that leaves those who may come back in the dark.
+
+        Raises:
+            ValueError: 429 or 503 without a time.
+        """
+        if self.http in PASSING and self.retry_after is None:
+            raise ValueError(f"{self.http} has to say after how many seconds to try again")
+
 
 INVALID = ErrorAnswer(400, "INVALID_ARGUMENT")
 UNAUTHENTICATED = ErrorAnswer(401, "UNAUTHENTICATED")
@@ -36,8 +50,8 @@ EXISTS = ErrorAnswer(409, "ALREADY_EXISTS")
 CONFLICT = ErrorAnswer(409, "ABORTED")
 SLOW_CLIENT = ErrorAnswer(408, "DEADLINE_EXCEEDED")
 BODY_TOO_LARGE = ErrorAnswer(413, "INVALID_ARGUMENT")
-TOO_MANY = ErrorAnswer(429, "RESOURCE_EXHAUSTED")
-UNAVAILABLE = ErrorAnswer(503, "UNAVAILABLE", retry_after=5)
+TOO_MANY = ErrorAnswer(429, "RESOURCE_EXHAUSTED", retry_after=SOON_SECONDS)
+UNAVAILABLE = ErrorAnswer(503, "UNAVAILABLE", retry_after=SOON_SECONDS)
 INTERNAL = ErrorAnswer(500, "INTERNAL")
 
 LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
@@ -63,6 +77,17 @@ LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
     }
 )
 """What each failure of the loader answers."""
+
+
+def answer_of(error: LoaderError) -> ErrorAnswer:
+    """How a failure of the loader is answered; the time that it names itself is better than the table's."""
+    answer = LOADER_ANSWERS[error.code]
+    return answer if error.retry_after is None else replace(answer, retry_after=error.retry_after)
+
+
+def retry_headers(answer: ErrorAnswer) -> dict[str, str]:
+    """The header that says when to come back, in seconds, where that may help (RFC 9110)."""
+    return {} if answer.retry_after is None else {"Retry-After": str(answer.retry_after)}
 
 
 def status_of(code: ErrorCode) -> int:

@@ -26,11 +26,14 @@ from server.error_table import (
     EXISTS,
     INTERNAL,
     INVALID,
-    LOADER_ANSWERS,
     NOT_FOUND,
+    PASSING,
     PRECONDITION,
+    SOON_SECONDS,
     UNAVAILABLE,
     ErrorAnswer,
+    answer_of,
+    retry_headers,
 )
 from server.registry.errors import RegistryError, RegistryProblem
 
@@ -60,6 +63,7 @@ _HTTP_STATUS_NAMES: Mapping[int, str] = MappingProxyType(
         404: "NOT_FOUND",
         405: "UNIMPLEMENTED",
         413: "INVALID_ARGUMENT",
+        429: "RESOURCE_EXHAUSTED",
         503: "UNAVAILABLE",
     }
 )
@@ -112,9 +116,7 @@ def error_response(
         "message": _sendable(message),
         "details": [{key: _sendable(value) for key, value in detail.items()} for detail in details],
     }
-    sent = {"Cache-Control": "no-store", **(headers or {})}
-    if answer.retry_after is not None:
-        sent["Retry-After"] = str(answer.retry_after)
+    sent = {"Cache-Control": "no-store", **retry_headers(answer), **(headers or {})}
     return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
 
 
@@ -125,7 +127,7 @@ def as_api_error(error: Exception) -> ApiError | None:
     if isinstance(error, RegistryError):
         return ApiError(_REGISTRY_ANSWERS[error.problem], error.message)
     if isinstance(error, LoaderError):
-        return ApiError(LOADER_ANSWERS[error.code], error.message, loader_error_details(error))
+        return ApiError(answer_of(error), error.message, loader_error_details(error))
     if isinstance(error, RequestValidationError):
         details = [_validation_detail(problem) for problem in error.errors()]
         message = "; ".join(f"{entry['field']}: {entry['description']}" for entry in details[:3])
@@ -139,16 +141,18 @@ def _sendable(text: str) -> str:
 
 
 def loader_error_details(error: LoaderError) -> list[ErrorDetail]:
-    """What a program can read of a loader's error: the reason and, where there is one, the file."""
+    """What a program can read of a loader's error: the reason, and file and place in line if any."""
     detail = {"reason": error.code.value}
     if error.file is not None:
         detail["file"] = error.file
+    if error.ahead is not None:
+        detail["ahead"] = str(error.ahead)
     return [detail]
 
 
 def loader_error_response(error: LoaderError) -> JSONResponse:
     """The answer for a failure of the loader."""
-    return error_response(LOADER_ANSWERS[error.code], error.message, loader_error_details(error))
+    return error_response(answer_of(error), error.message, loader_error_details(error))
 
 
 def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> None:
@@ -194,7 +198,9 @@ def _on_http_error(_request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
     messages = {404: "There is nothing at this address.", 405: "This method can't be used here."}
-    answer = ErrorAnswer(error.status_code, _HTTP_STATUS_NAMES.get(error.status_code, "UNKNOWN"))
+    status = error.status_code
+    seconds = SOON_SECONDS if status in PASSING else None
+    answer = ErrorAnswer(status, _HTTP_STATUS_NAMES.get(status, "UNKNOWN"), seconds)
     message = messages.get(error.status_code, str(error.detail))
     return error_response(answer, message, headers=error.headers)
 

@@ -87,20 +87,28 @@ class ToolRequestBody(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """A `LoaderError` on the wire."""
+    """A `LoaderError` on the wire; an older side leaves out, or overlooks, what it does not know."""
 
     code: ErrorCode
     message: str
     file: str | None
+    retry_after: int | None = None
+    ahead: int | None = None
 
     @classmethod
     def of(cls, error: LoaderError) -> ErrorBody:
         """For sending."""
-        return cls(code=error.code, message=error.message, file=error.file)
+        return cls(
+            code=error.code,
+            message=error.message,
+            file=error.file,
+            retry_after=error.retry_after,
+            ahead=error.ahead,
+        )
 
     def to_error(self) -> LoaderError:
         """As received."""
-        return LoaderError(self.code, self.message, self.file)
+        return LoaderError(self.code, self.message, self.file, self.retry_after, self.ahead)
 
 
 class LateHead(BaseModel):

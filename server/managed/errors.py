@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from auth.tokens import redact
-from server.error_table import CONFLICT, EXISTS, INVALID
+from server.error_table import CONFLICT, EXISTS, INVALID, retry_headers
 from server.errors import ApiError, ErrorDetail
 from server.registry.records import Json
 from server.schemas import ApiModel
@@ -75,9 +75,7 @@ def error_answer(error: ApiError) -> JSONResponse:
         "status": error.answer.status,
         "details": _typed(error.details),
     }
-    headers = {"Cache-Control": "no-store", **error.headers}
-    if error.answer.retry_after is not None:
-        headers["Retry-After"] = str(error.answer.retry_after)
+    headers = {"Cache-Control": "no-store", **retry_headers(error.answer), **error.headers}
     return JSONResponse({"error": status}, status_code=error.answer.http, headers=headers)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from loader.admission import Admission
 from loader.errors import ErrorCode, LoaderError
-from loader.turns import Urgency
+from loader.turns import Turn, Turns, Urgency
 
 
 @dataclass
@@ -40,14 +40,8 @@ class Applicant:
 class Observer:
     """Keeps what it is told."""
 
-    most_waiting: dict[Urgency, int] = field(default_factory=dict)
     admissions: list[Urgency] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
-    looks: int = 0
-
-    def waiting(self, urgency: Urgency, count: int) -> None:
-        self.looks += urgency is Urgency.PERSON
-        self.most_waiting[urgency] = max(count, self.most_waiting.get(urgency, 0))
 
     def admitted(self, urgency: Urgency, seconds: float) -> None:
         assert seconds >= 0
@@ -92,11 +86,13 @@ def test_who_waits_is_told_how_many_go_first_and_counted() -> None:
             assert first.waits.wait(20)
             waiting.append(pool.submit(convert, second))
             assert second.waits.wait(20)
+            line = admission.line()
         for each in waiting:
             each.result(20)
     assert first.places[0] == 0
     assert second.places[0] == 1
-    assert observer.most_waiting == {Urgency.PERSON: 1, Urgency.PREWARM: 1}
+    assert line.waiting == {Urgency.PERSON: 1, Urgency.PREWARM: 1}
+    assert line.converting == {Urgency.PERSON: 1, Urgency.PREWARM: 0}
     assert observer.admissions == [Urgency.PERSON, Urgency.PERSON, Urgency.PREWARM]
 
 
@@ -162,10 +158,18 @@ def test_a_person_who_does_not_fit_has_work_ahead_of_time_end() -> None:
         working.result(20)
 
 
-def test_the_order_of_many_is_found_once_for_all_of_them() -> None:
+def test_the_order_of_many_is_found_once_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """To look is to put all who wait in order; forty that each did so ten times a second did little else."""
-    observer = Observer()
-    admission = Admission(slots=1, memory_bytes=100, seconds=60, observer=observer)
+    looks = 0
+    give_up = Turns.give_up
+
+    def count(turns: Turns) -> list[Turn]:
+        nonlocal looks
+        looks += 1
+        return give_up(turns)
+
+    monkeypatch.setattr(Turns, "give_up", count)  # once for each look
+    admission = Admission(slots=1, memory_bytes=100, seconds=60)
     everyone = [Applicant() for _ in range(40)]
 
     def convert(applicant: Applicant) -> None:
@@ -177,9 +181,9 @@ def test_the_order_of_many_is_found_once_for_all_of_them() -> None:
             waiting = [pool.submit(convert, applicant) for applicant in everyone]
             for applicant in everyone:
                 assert applicant.waits.wait(20)
-            before = observer.looks
+            looks = 0
             threading.Event().wait(1)
-            looks = observer.looks - before
+            seen = looks
         for each in waiting:
             each.result(20)
-    assert looks <= 20  # 400 if each had looked for itself
+    assert seen <= 20  # 400 if each had looked for itself
