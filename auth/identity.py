@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from auth.tokens import hash_token, new_api_token, same_digest
+from auth.tokens import hash_token, is_digest, new_api_token, same_digest
 
 if TYPE_CHECKING:
     from auth.ports import TokenStore
@@ -106,12 +106,60 @@ def create_token(
         ValueError: it would be expired at once.
         ParentEndedError: the token that it was to end with has ended.
     """
-    if expires is not None and expires <= now:
-        raise ValueError("A token can't expire in the past.")
     secret = new_api_token()
-    token = ApiToken(secrets.token_hex(8), name, role, now, expires, None, creator, parent)
+    token = _new_token(name, role, creator, now, expires, parent)
     store.add_token(token, hash_token(secret))
     return token, secret
+
+
+def register_token(
+    store: TokenStore,
+    digest: str,
+    *,
+    name: str,
+    role: Role,
+    creator: str,
+    now: datetime,
+    expires: datetime | None,
+) -> ApiToken:
+    """Keeps an API token that was made elsewhere, of which nothing but the digest ever comes here.
+
+    Args:
+        store: keeps it.
+        digest: `auth.tokens.hash_token` of its secret.
+        name: what it is for.
+        role: how much it may do.
+        creator: who registers it.
+        now: this moment.
+        expires: first moment at which it no longer works, or None for never.
+
+    Raises:
+        ValueError: this is no digest, a token with it is there already, or it would be expired at once.
+    """
+    if not is_digest(digest):
+        raise ValueError(
+            "This is no token's digest, which has 64 digits from 0 to f: 'xprof-hub tokens prepare' "
+            "makes a token and tells its digest."
+        )
+    token = _new_token(name, role, creator, now, expires, "")
+    known = store.find_token(digest)
+    if known is not None:
+        raise ValueError(f"A token with this digest was registered before: {known[0].id}.")
+    store.add_token(token, digest)
+    return token
+
+
+def _new_token(
+    name: str, role: Role, creator: str, now: datetime, expires: datetime | None, parent: str
+) -> ApiToken:
+    """A token as it is stored, with an id that nobody can foresee.
+
+    Raises:
+        ValueError: it would be expired at once.
+    """
+    if expires is not None and expires <= now:
+        raise ValueError("A token can't expire in the past.")
+    return ApiToken(secrets.token_hex(8), name, role, now, expires, None, creator, parent)
 
 
 def as_job(principal: Principal) -> Principal:

@@ -20,6 +20,7 @@ API_PREFIX = "xpa_"
 RANDOM_BYTES = 32
 """Random bytes in a token; base64url makes 43 characters of them."""
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _ALPHABET = string.ascii_letters + string.digits + "-_"
 _LINK_TOKEN = re.compile(rf"{LINK_PREFIX}[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9_-])")
 
@@ -43,6 +44,11 @@ def read_link_token(text: str) -> str:
 def hash_token(token: str) -> str:
     """Hex SHA-256 of a token; any text is accepted, so that nonsense costs as much as a real token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    """Whether a text can be what `hash_token` gives."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 def same_digest(left: str, right: str) -> bool:
