@@ -183,6 +183,35 @@ def prune(
     raise typer.Exit(run_prune(settings, is_dry=dry_run, as_json=as_json, every_hours=every))
 
 
+@app.command(
+    rich_help_panel=_HERE, epilog=examples("xprof-hub migrate --check", "xprof-hub migrate --json")
+)
+def migrate(
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Change nothing; exit with 1 when it is not up to date."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Bring the database to what this version needs; hubs of the version before go on meanwhile."""
+    from server.commands.database import run_migrate
+    from server.serve import stop_on_terminate
+
+    stop_on_terminate()
+    raise typer.Exit(run_migrate(load_settings(), is_check=check, as_json=as_json))
+
+
+@app.command(rich_help_panel=_HERE, epilog=examples("xprof-hub backup /backups/monday.sqlite"))
+def backup(
+    file: Annotated[Path, typer.Argument(help="Where the copy is to be; nothing is overwritten.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Copy the SQLite database while hubs work on it; for PostgreSQL, say which program does so."""
+    from server.commands.database import run_backup
+
+    raise typer.Exit(run_backup(load_settings(), file, as_json=as_json))
+
+
 @app.command(rich_help_panel=_HERE)
 def doctor() -> None:
     """Say what works here and what is missing."""

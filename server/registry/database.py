@@ -108,7 +108,7 @@ class Database:
         version = self.version()
         if version.standing is Standing.BEHIND:
             raise RegistryUnusableError(
-                f"The registry's database is at version {version.found or 'none'}, and this XProf Hub needs "
+                f"The registry's database is at version {version.found or '0000'}, and this XProf Hub needs "
                 f"{version.needed}. Run `xprof-hub migrate`, or set XPROF_HUB_MIGRATE=true."
             )
         _refuse_too_new(version)
