@@ -7,7 +7,6 @@ it converted. The freshness of an answer is in its key; nothing is invalidated.
 from __future__ import annotations
 
 import logging
-import threading
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -29,10 +28,11 @@ from loader.leases import Lease, Leases
 from loader.plan import Plan
 from loader.progress import ProgressBoard
 from loader.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
+from loader.stopping import Stopping
 from loader.storage.base import Storage
 from loader.tools import OWN_TOOLS, tool_named
 from loader.turns import Urgency
-from loader.work import Reporter, Work
+from loader.work import Reporter, Work, stopping_error
 
 _TRIES = 3
 """How often to begin anew when a file is replaced, or when another worker takes over."""
@@ -106,7 +106,12 @@ def answer_or_raise(result: OpenResult) -> OpenResult:
 
 
 class ToolDataService:
-    """Answers tool requests. Thread-safe; calls block until the answer is there."""
+    """Answers tool requests. Thread-safe; calls block until the answer is there.
+
+    Attributes:
+        stopping: whether the worker ends. Once it was told to, nothing is begun (BUSY), and what nobody waits
+            for is given up; later all is (CANCELLED).
+    """
 
     def __init__(
         self,
@@ -117,6 +122,7 @@ class ToolDataService:
         converter: Converter,
         retention: Retention,
         progress: ProgressBoard,
+        stopping: Stopping | None = None,
     ) -> None:
         self._storage = storage
         self._results = results
@@ -126,13 +132,13 @@ class ToolDataService:
         self._retention = retention
         self._progress = progress
         self._flights = Flights()
-        self._stopping = threading.Event()
+        self.stopping = stopping or Stopping()
 
     def get(
         self,
         request: ToolRequest,
         urgency: Urgency = Urgency.PERSON,
-        cancelled: threading.Event | None = None,
+        cancelled: StopSignal | None = None,
         is_large: bool = False,
         is_last: bool = False,
     ) -> Answered:
@@ -162,15 +168,6 @@ class ToolDataService:
                 if error.code is not ErrorCode.SOURCE_CHANGED or remaining == 0:
                     raise_without_place(error)
         raise AssertionError("the last try returns or raises")
-
-    def stop_waiting(self) -> None:
-        """This worker ends: whoever waits for its turn or for another worker gets BUSY at once."""
-        self._stopping.set()
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether `stop_waiting` was called."""
-        return self._stopping.is_set()
 
     def _answer(self, asked: _Asked) -> OpenResult:
         found = self._look(asked)
@@ -225,12 +222,14 @@ class ToolDataService:
         return found is not None
 
     def _produce(self, asked: _Asked, flight: Flight) -> None:
-        """Has the answer made, here or elsewhere."""
+        """Has the answer made, here or elsewhere; a worker that was told to end begins none."""
+        if self.stopping.has_begun:
+            raise stopping_error()
         with Reporter(self._progress, asked.plan.key) as reporter:
             session = "\n".join(asked.plan.request.locations)
             tries = 0
             while tries < _TRIES:
-                work = Work(flight, reporter, self._stopping, session)
+                work = Work(flight, reporter, self.stopping, session)
                 try:
                     self._produce_shared(asked, work)
                     return

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 
-from loader.engine.base import StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.flight import Flight, no_longer_wanted
 from loader.leases import Lease
 from loader.progress import Phase, Progress, ProgressBoard
+from loader.stopping import Stopping
 from loader.turns import Urgency
 
 _FIRST_POST_SECONDS = 0.25
@@ -121,12 +121,12 @@ class Work:
     Args:
         flight: those who want it.
         reporter: tells them how far it is.
-        stopping: set when this worker ends: what has not begun won't.
+        stopping: whether this worker ends: what has not begun won't, and what nobody waits for is given up.
         session: what it is for.
     """
 
     def __init__(
-        self, flight: Flight, reporter: Reporter, stopping: StopSignal, session: str
+        self, flight: Flight, reporter: Reporter, stopping: Stopping, session: str
     ) -> None:
         self.flight = flight
         self.session = session
@@ -147,9 +147,10 @@ class Work:
         return self.lease is not None and self.lease.is_lost
 
     def is_set(self) -> bool:
-        """Whether to stop: nobody wants it, another worker does it, or a person needs the place."""
-        gives_way = self.urgency is Urgency.PREWARM and self._gave_way.is_set()
-        return gives_way or self.flight.is_cancelled or self.is_lost
+        """Whether to stop: nobody wants it, another worker does it or is to, or a person needs the place."""
+        has_to_yield = self._gave_way.is_set() or self._stopping.has_begun
+        gives_way = has_to_yield and self.urgency is Urgency.PREWARM
+        return gives_way or self._stopping.has_let_go or self.flight.is_cancelled or self.is_lost
 
     def give_way(self) -> None:
         """A person needs its place: unless a person waits for this, too, it ends."""
@@ -176,10 +177,8 @@ class Work:
             LoaderError: CANCELLED when to stop, BUSY when this worker ends.
         """
         self.check()
-        if self._stopping.is_set():
-            raise LoaderError(
-                ErrorCode.BUSY, "This worker is being stopped. Try again in a few seconds."
-            )
+        if self._stopping.has_begun:
+            raise stopping_error()
 
     def may_undo(self) -> bool:
         """Whether nobody has taken over, asked now: else what is there may be better than ours."""
@@ -193,3 +192,8 @@ class Work:
     def show_waiting(self, ahead: int) -> None:
         """Others convert first."""
         self.reporter.show(Phase.WAIT, ahead=ahead)
+
+
+def stopping_error() -> LoaderError:
+    """The error of what a worker does not begin any more, since it was told to end."""
+    return LoaderError(ErrorCode.BUSY, "This worker is being stopped. Try again in a few seconds.")

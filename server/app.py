@@ -6,7 +6,7 @@ static files of XProf's UI are read from the installed package's folder.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -55,8 +55,9 @@ from server.ui.policies import Policies
 from server.ui.xprof_files import find_xprof_static
 from server.uploads.opening import open_uploads
 from server.worker_addresses import WorkerAddresses
+from server.worker_identity import google_identity
 from server.worker_protocol import worker_credential
-from server.workers import Workers
+from server.workers import IDLE_SECONDS, Workers
 
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64
@@ -66,14 +67,24 @@ QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
 
 
 def connect_workers(settings: Settings, metrics: Metrics) -> Workers:
-    """The front end's side of the workers."""
-    large = WorkerAddresses(settings.large_workers) if settings.large_workers else None
+    """The front end's side of the workers.
+
+    Raises:
+        RuntimeError: they want an identity, and there is none.
+    """
+
+    def addresses(urls: Sequence[str]) -> WorkerAddresses:
+        return WorkerAddresses(urls, on_eject=metrics.fleet.record_ejection)
+
+    known = (*settings.workers, *settings.large_workers)
     return Workers(
-        WorkerAddresses(settings.workers),
+        addresses(settings.workers),
         worker_credential(settings.secret_key),
         settings.request_seconds,
         metrics.worker_retries.inc,
-        large,
+        addresses(settings.large_workers) if settings.large_workers else None,
+        idle_seconds=min(IDLE_SECONDS, settings.keep_alive_seconds / 2),
+        identity=google_identity(known) if settings.worker_identity == "google" else None,
     )
 
 

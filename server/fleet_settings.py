@@ -37,7 +37,7 @@ class FleetSettings(BaseSettings):
     stop_seconds: float = Field(default=5.0, ge=0, le=3600)
     """How long a process goes on with what it is doing after it was told to end. A worker then hands its
     conversions over to others, which takes up to three more seconds."""
-    keep_alive_seconds: float = Field(default=75.0, gt=0, le=3600)
+    keep_alive_seconds: int = Field(default=75, ge=1, le=3600)
     """How long an idle connection stays open: longer than whatever stands in front keeps it."""
     metrics_port: int = Field(default=0, ge=0, le=65535)
     """A port of their own for the metrics, on the same address; 0: they are at `/metrics` like all else."""

@@ -20,7 +20,7 @@ from server.worker_protocol import BEAT, BEAT_SECONDS, LATE_CONTENT_TYPE, ErrorB
 
 
 class WorkerStoppingError(Exception):
-    """This worker is being stopped; another one is to be asked."""
+    """This worker was told to end, and has not made the answer; another one is to be asked."""
 
 
 def late_response(making: asyncio.Task[Answered]) -> ClosingResponse:

@@ -28,8 +28,8 @@ _LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
 _LIFELINE_FD_VARIABLE = "XPROF_HUB_LIFELINE_FD"
 _START_SECONDS = 90.0
 """Longer than the engine may take to start."""
-_STOP_SECONDS = 20.0
-"""Longer than a worker needs to end in order: its requests' grace, its engine, its files."""
+_STOP_SECONDS = 15.0
+"""Longer than a worker needs to end in order after its `stop_seconds`: its engine, its files."""
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 30.0
 _HEALTHY_SECONDS = 60.0
@@ -98,7 +98,7 @@ class LocalWorker:
         self._url = url_of(self._listener)
         self._settings = settings.model_copy(update={"secret_key": secret, "host": "127.0.0.1"})
         self.front_settings = settings.model_copy(
-            update={"secret_key": secret, "workers": (self._url,)}
+            update={"secret_key": secret, "workers": (self._url,), "worker_identity": "none"}
         )
         self._lifeline, self._held_end = os.pipe()
         self._stopping = threading.Event()
@@ -128,13 +128,12 @@ class LocalWorker:
         with self._starting:
             process = self._process
         if process is not None and process.poll() is None:
+            seconds = self._settings.stop_seconds + _STOP_SECONDS
             process.terminate()
             try:
-                process.wait(_STOP_SECONDS)
+                process.wait(seconds)
             except subprocess.TimeoutExpired:
-                logger.warning(
-                    "the worker did not end in %.0f seconds and is killed", _STOP_SECONDS
-                )
+                logger.warning("the worker did not end in %.0f seconds and is killed", seconds)
                 process.kill()
                 process.wait()
         if self._watcher is not None:

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 from server.admission_metrics import AdmissionMetrics
 from server.conversion_metrics import ConversionMetrics
 from server.discovery_metrics import DiscoveryMetrics
+from server.fleet_metrics import FleetMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -66,6 +67,7 @@ class Metrics:
             registry=self._registry,
         )
         self.discovery = DiscoveryMetrics(self._registry)
+        self.fleet = FleetMetrics(self._registry)
         self.admission = AdmissionMetrics(self._registry)
         self.conversions = ConversionMetrics(self._registry)
 

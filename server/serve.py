@@ -6,8 +6,10 @@ the addresses differ. The front end's process never loads XProf.
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import logging
+import math
 import resource
 import signal
 import socket
@@ -23,6 +25,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from loader.errors import LoaderError
+from loader.stopping import Stopping
 from loader.storage.address import is_gcs
 from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
@@ -33,12 +36,8 @@ from server.settings import Settings
 from server.ui.xprof_files import XprofNotInstalledError
 
 Part = Literal["front", "worker"]
-_FRONT_GRACE_SECONDS = 10
-_WORKER_GRACE_SECONDS = 5
-"""How long requests may go on when the process is told to end. A worker then ends its engine, too, and all of
-it must fit in the 30 s that container runtimes wait, or that `server.local_worker` does."""
-_KEEP_ALIVE_SECONDS = 75
-"""How long an idle connection stays: longer than clients keep it, so that they are the ones who close it."""
+_YIELD_SECONDS = 1
+"""How long a request that was let go of may take to say so, before its connection is cut."""
 _OPEN_FILES = 65_536
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 """mallopt(3): from which size on a block is a mapping of its own, and how many heaps there are."""
@@ -61,6 +60,7 @@ def check_start(settings: Settings, part: Part | None) -> None:
         problems = settings.problems_with_binding() + settings.problems_with_addresses()
         problems += settings.problems_with_discovery() + settings.problems_with_people()
         problems += settings.problems_in_production() if is_production else []
+        problems += _problems_with_identity(settings)
     folders = settings.problems_with_folders()
     problems += _problems_with_roots(settings) + (folders if is_production else [])
     is_public = is_production and part != "worker"
@@ -80,6 +80,18 @@ def check_start(settings: Settings, part: Part | None) -> None:
         raise StartError("\n".join(problems))
     for warning in _absent_roots(settings):
         logger.warning("%s", warning)
+
+
+def _problems_with_identity(settings: Settings) -> list[str]:
+    """Why an identity can't be shown to the workers: whoever reads one on the way could call them, too."""
+    if settings.worker_identity == "none":
+        return []
+    return [
+        f"XPROF_HUB_WORKER_IDENTITY is {settings.worker_identity}, but {url} in XPROF_HUB_WORKERS or "
+        "XPROF_HUB_LARGE_WORKERS has no TLS. Use https:// addresses, or set XPROF_HUB_WORKER_IDENTITY=none."
+        for url in (*settings.workers, *settings.large_workers)
+        if not url.startswith("https://")
+    ]
 
 
 def _problems_with_roots(settings: Settings) -> list[str]:
@@ -125,7 +137,7 @@ def serve(
             from server.worker import create_worker_app
 
             app = _build(create_worker_app, settings)
-            _run(app, listener, on_ready, _WORKER_GRACE_SECONDS, app.state.stop_waiting)
+            _run(app, listener, on_ready, settings)
             return
         if part is None and not settings.workers:
             worker = LocalWorker(settings.with_local_uploads())
@@ -134,7 +146,7 @@ def serve(
 
         app = _build(create_app, settings)
         stack.enter_context(copies_in_background(settings, app.state.services.assets))
-        _run(app, listener, on_ready, _FRONT_GRACE_SECONDS)
+        _run(app, listener, on_ready, settings)
 
 
 def _make_data_dir(folder: Path) -> None:
@@ -185,24 +197,35 @@ def _build(create: Callable[[Settings], FastAPI], settings: Settings) -> FastAPI
 
 
 class _Server(uvicorn.Server):
-    """Says at once that it was told to stop; uvicorn itself first waits for the requests in flight."""
+    """Tells the application at once that it is to end, and when the time for what goes on is over.
 
-    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+    uvicorn itself closes its socket and idle connections, and waits for the requests in flight.
+    """
+
+    def __init__(self, config: uvicorn.Config, stopping: Stopping, seconds: float) -> None:
         super().__init__(config)
-        self._on_stop = on_stop
+        self._stopping = stopping
+        self._seconds = seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A signal has come."""
-        self._on_stop()
+        self._stopping.begin()
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Waits for what goes on, then has it let go."""
+        over = asyncio.get_running_loop().call_later(self._seconds, self._stopping.let_go)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            over.cancel()
 
 
 def _run(
     app: FastAPI,
     listener: socket.socket,
     on_ready: Callable[[str], None] | None,
-    grace_seconds: int,
-    on_stop: Callable[[], None] = lambda: None,
+    settings: Settings,
 ) -> None:
     config = uvicorn.Config(
         app,
@@ -210,11 +233,11 @@ def _run(
         access_log=False,
         server_header=False,
         date_header=True,
-        timeout_graceful_shutdown=grace_seconds,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=math.ceil(settings.stop_seconds) + _YIELD_SECONDS,
+        timeout_keep_alive=settings.keep_alive_seconds,
         lifespan="on",
     )
-    server = _Server(config, on_stop)
+    server = _Server(config, app.state.stopping, settings.stop_seconds)
     if on_ready is not None:
         url = url_of(listener)
         threading.Thread(target=_announce, args=(server, url, on_ready), daemon=True).start()

@@ -58,7 +58,7 @@ class WorkerParts:
 
     def close(self) -> None:
         """Ends conversions, then downloads; returns when nothing is under way any more."""
-        self.service.stop_waiting()
+        self.service.stopping.let_go()
         self.engine.close()
         self.scratch.close()
 
@@ -124,7 +124,9 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
         memory_bytes=settings.memory_bytes or memory_for_conversions(),
         seconds=settings.conversion_seconds,
         observer=metrics.admission,
+        most_waiting=settings.most_waiting,
     )
+    metrics.admission.watch(admission.line)
     engine = _build_engine(settings, metrics, scratch, admission)
     service = ToolDataService(
         storage=storage,
@@ -222,7 +224,7 @@ def create_worker_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
     _add_health(app, metrics, readiness)
-    app.state.stop_waiting = parts.service.stop_waiting
+    app.state.stopping = parts.service.stopping
     keys = (settings.secret_key, *settings.accepted_secret_keys)
     answer = answer_with(parts.service, worker_credentials(keys))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)

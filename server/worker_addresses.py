@@ -41,6 +41,7 @@ class WorkerAddresses:
         urls: where workers are.
         clock: seconds that only grow.
         resolve: the URLs that one URL stands for now, or None when nobody can say.
+        on_eject: told why an address is passed over from now on: `failed` or `silent`.
     """
 
     def __init__(
@@ -48,10 +49,12 @@ class WorkerAddresses:
         urls: Sequence[str],
         clock: Callable[[], float] = time.monotonic,
         resolve: Callable[[str], Awaitable[list[str] | None]] | None = None,
+        on_eject: Callable[[str], None] = lambda _reason: None,
     ) -> None:
         self._known = {url.rstrip("/"): [url.rstrip("/")] for url in urls}
         self._clock = clock
         self._resolve = resolve or _resolve
+        self._on_eject = on_eject
         self._checked = float("-inf")
         self._ejected: dict[str, float] = {}
         self._silences: dict[str, _Silence] = {}
@@ -63,6 +66,8 @@ class WorkerAddresses:
 
     def eject(self, url: str) -> None:
         """Puts an address at the end of the line for a moment."""
+        if not self.is_ejected(url):
+            self._on_eject("failed")
         self._eject(url, _EJECT_SECONDS)
 
     def eject_silent(self, url: str) -> None:
@@ -70,6 +75,8 @@ class WorkerAddresses:
         now = self._clock()
         known = {u: s for u, s in self._silences.items() if s.noted > now - _REMEMBERED_SECONDS}
         last = known.get(url)
+        if last is None or now >= last.noted + _SILENT_SECONDS:
+            self._on_eject("silent")
         if last is None:
             known[url] = _Silence(now, _SILENT_SECONDS)
         elif now >= last.noted + _SILENT_SECONDS:  # else all who waited then find out the same
@@ -108,6 +115,11 @@ class WorkerAddresses:
                 self._known[url] = await self._resolve(url) or self._known[url]
             self._checked = self._clock()
         return list(dict.fromkeys(address for found in self._known.values() for address in found))
+
+
+def may_stand_for_several(url: str) -> bool:
+    """Whether a platform's balancer answers there, which may first have to start a worker."""
+    return urlsplit(url).scheme == "https"
 
 
 def _score(url: str, name: str) -> bytes:

@@ -18,7 +18,7 @@ from loader.errors import ErrorCode, LoaderError
 from loader.results import close_pieces
 from loader.service import Answered, ToolDataService
 from loader.turns import Urgency
-from server.error_table import status_of
+from server.error_table import UNAVAILABLE, answer_of, retry_headers
 from server.late_answer import WorkerStoppingError, framed, late_response
 from server.limited_body import BodyTooLargeError, read_limited_body
 from server.streams import ClosingResponse
@@ -31,6 +31,8 @@ from server.worker_protocol import (
     ToolRequestBody,
 )
 
+_OF_AN_END = frozenset({ErrorCode.BUSY, ErrorCode.CANCELLED, ErrorCode.INTERNAL})
+"""Failures of a worker that was told to end, which another worker has no reason to share."""
 _WAITING_REQUESTS = 512
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
 logger = logging.getLogger(__name__)
@@ -60,7 +62,8 @@ def answer_with(
             answered = await making
         except WorkerStoppingError:
             # Not an error of ours on the wire: the front end asks another worker then.
-            return PlainTextResponse("This worker is being stopped.", 503)
+            headers = retry_headers(UNAVAILABLE)
+            return PlainTextResponse("This worker is being stopped.", UNAVAILABLE.http, headers)
         except LoaderError as error:
             return _error(error)
         close = partial(anyio.to_thread.run_sync, close_pieces, answered.result)
@@ -85,12 +88,14 @@ async def _answer(
     try:
         return await _ask(service, request, body, limiter)
     except LoaderError as error:
-        if error.code is ErrorCode.BUSY and service.is_stopping:
+        if service.stopping.has_begun and error.code in _OF_AN_END:
             raise WorkerStoppingError from error
         if error.code is ErrorCode.INTERNAL:
             logger.exception("a request failed")
         raise
     except Exception as problem:  # A fault of ours: another worker would run into it too.
+        if service.stopping.has_let_go:
+            raise WorkerStoppingError from problem
         logger.exception("a request failed")
         raise _fault() from problem
 
@@ -149,4 +154,7 @@ def _fault() -> LoaderError:
 
 
 def _error(error: LoaderError) -> JSONResponse:
-    return JSONResponse(ErrorBody.of(error).model_dump(mode="json"), status_of(error.code))
+    answer = answer_of(error)
+    return JSONResponse(
+        ErrorBody.of(error).model_dump(mode="json"), answer.http, retry_headers(answer)
+    )

@@ -1,7 +1,8 @@
 """Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
 
 A worker that is gone, or stands still, is passed over for a moment and the request goes to the next. One that
-is slow but gives signs of life is waited for, up to one limit for all attempts together. Nothing is retried
+is slow but gives signs of life is waited for, up to one limit for all attempts together. Where all have
+failed, or one address stands for all, it is asked again after a pause (`server.retries`). Nothing is retried
 once bytes of an answer have gone out. What needs more memory than the ordinary workers have goes to a large
 one, where there are any.
 """
@@ -19,8 +20,10 @@ from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
-from server.worker_addresses import WorkerAddresses
+from server.retries import RetryBudget, pause_before
+from server.worker_addresses import WorkerAddresses, may_stand_for_several
 from server.worker_frames import FrameReader
+from server.worker_identity import Identity
 from server.worker_protocol import (
     BEAT_SECONDS,
     BEATS_HEADER,
@@ -33,13 +36,19 @@ from server.worker_protocol import (
 )
 
 _TRIES = 4
-_RETRY_PAUSE_SECONDS = 0.5
+_BUSY_SECONDS = 5
+"""When to come back, for who found no worker."""
+_END_SECONDS = 1
+"""The same, for who has to come back to another front end."""
 _CONNECT_SECONDS = 3.0
-_IDLE_SECONDS = 2.0
-"""How long an idle connection is kept: less than a worker keeps it, so that none is used as it closes."""
+IDLE_SECONDS = 2.0
+"""How long an idle connection is kept at most."""
 _SILENT_SECONDS = 4 * BEAT_SECONDS
 """After so long without a sign of life a worker counts as one that stands still."""
+_BALANCED_SECONDS = 20.0
+"""The same behind a platform's balancer: it is silent while it starts a worker, for 10 s and more."""
 _WANTS_MEMORY = frozenset({ErrorCode.NEEDS_LARGER_WORKER, ErrorCode.OUT_OF_MEMORY})
+_REFUSALS = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 logger = logging.getLogger(__name__)
 
 
@@ -70,6 +79,9 @@ class Workers:
         on_retry: called when a request goes to another worker.
         large: workers with more memory, or None.
         silent_seconds: how long a worker may say nothing, not even that it lives.
+        idle_seconds: how long an idle connection is kept: less than a worker keeps it, so that none is used
+            as it closes.
+        identity: who this front end is to a platform that stands before the workers.
     """
 
     def __init__(
@@ -80,16 +92,22 @@ class Workers:
         on_retry: Callable[[], None],
         large: WorkerAddresses | None = None,
         silent_seconds: float = _SILENT_SECONDS,
+        idle_seconds: float = IDLE_SECONDS,
+        identity: Identity | None = None,
     ) -> None:
         self._addresses = addresses
         self._large = large
         self._seconds = timeout_seconds
         self._on_retry = on_retry
+        self._silent_seconds = silent_seconds
+        self._identity = identity
+        self._budget = RetryBudget()
+        self._waiting: set[asyncio.Timeout] = set()
+        self._has_given_up = False
         self._client = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {credential}", BEATS_HEADER: "1"},
-            timeout=httpx2.Timeout(silent_seconds, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(
-                max_connections=None, max_keepalive_connections=64, keepalive_expiry=_IDLE_SECONDS
+                max_connections=None, max_keepalive_connections=64, keepalive_expiry=idle_seconds
             ),
             trust_env=False,
         )
@@ -106,17 +124,33 @@ class Workers:
 
         Raises:
             LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
-                no worker is there, INTERNAL when they don't accept this front end.
+                no worker is there or this front end ends, INTERNAL when they don't accept it.
         """
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._get(request, urgency, is_large)
+            async with asyncio.timeout(0 if self._has_given_up else self._seconds) as waiting:
+                self._waiting.add(waiting)
+                try:
+                    return await self._get(request, urgency, is_large)
+                finally:
+                    self._waiting.discard(waiting)
         except TimeoutError as problem:
+            if self._has_given_up:
+                raise LoaderError(
+                    ErrorCode.BUSY,
+                    "This front end is being stopped. Try again in a moment.",
+                    retry_after=_END_SECONDS,
+                ) from problem
             raise LoaderError(
                 ErrorCode.TIMED_OUT,
                 f"There was no answer within {self._seconds:g} seconds. Try again later: a conversion that "
                 "has begun goes on.",
             ) from problem
+
+    def give_up(self) -> None:
+        """This front end ends: who waits for an answer to begin gets BUSY now. From the loop's thread only."""
+        self._has_given_up = True
+        for waiting in self._waiting:
+            waiting.reschedule(asyncio.get_running_loop().time())
 
     def may_help(self, error: LoaderError) -> bool:
         """Whether a large worker may have the answer that an ordinary one could not make."""
@@ -138,16 +172,21 @@ class Workers:
     async def _first_answer(
         self, addresses: WorkerAddresses, session: str, body: ToolRequestBody
     ) -> WorkerAnswer:
+        self._budget.note_request()
+        pauses = 0
         for attempt in range(_TRIES):
             ranked = await addresses.ranked(session)
             if not ranked:
                 break
             url = ranked[0]
+            if attempt and addresses.is_ejected(url):
+                # All have just failed: a moment to come back. Another one is asked at once.
+                if not self._budget.take():
+                    break
+                await asyncio.sleep(pause_before(pauses))
+                pauses += 1
             if attempt:
                 self._on_retry()
-                if addresses.is_ejected(url):
-                    # All have just failed: a moment to come back. Another one is asked at once.
-                    await asyncio.sleep(_RETRY_PAUSE_SECONDS)
             addresses.begin(url)
             try:
                 return await self._ask(addresses, url, body)
@@ -158,21 +197,30 @@ class Workers:
                 logger.warning("worker %s did not answer: %r", url, problem)
                 addresses.eject(url)
         raise LoaderError(
-            ErrorCode.BUSY, "No worker answers at the moment. Try again in a few seconds."
+            ErrorCode.BUSY,
+            "No worker answers at the moment. Try again in a few seconds.",
+            retry_after=_BUSY_SECONDS,
         )
 
     async def _ask(
         self, addresses: WorkerAddresses, url: str, body: ToolRequestBody
     ) -> WorkerAnswer:
         request = self._client.build_request(
-            "POST", url + TOOL_DATA_PATH, json=body.model_dump(mode="json")
+            "POST",
+            url + TOOL_DATA_PATH,
+            json=body.model_dump(mode="json"),
+            headers=await self._identity.headers(url) if self._identity else None,
+            timeout=_patience(url, self._silent_seconds),
         )
         response = await self._client.send(request, stream=True)
-        addresses.note_answer(url)
         if response.status_code != httpx2.codes.OK:
             text = await response.aread()
             await response.aclose()
-            raise _error_of(url, response.status_code, text)
+            error = _error_of(url, response.status_code, text)
+            if isinstance(error, LoaderError):
+                addresses.note_answer(url)
+            raise error
+        addresses.note_answer(url)
         try:
             return await _read_answer(response)
         except BaseException:
@@ -185,18 +233,31 @@ class Workers:
 
 
 def _error_of(url: str, status: int, text: bytes) -> Exception:
-    """The worker's error; anything that is not one (a proxy's page) counts as no answer."""
-    if status == httpx2.codes.UNAUTHORIZED:
-        logger.error(
-            "worker %s refuses this front end: XPROF_HUB_SECRET_KEY is not the same on both", url
-        )
-        return LoaderError(
-            ErrorCode.INTERNAL, "The worker does not accept this front end. Its log says why."
-        )
+    """The worker's error; anything that is not one (a proxy's page) counts as no answer.
+
+    A platform that starts no more workers says 429 or 503; its page is no `ErrorBody`, whatever the status.
+    """
     try:
         return ErrorBody.model_validate_json(text).to_error()
     except ValueError:
-        return ConnectionError(f"status {status}")
+        if status not in _REFUSALS:
+            return ConnectionError(f"status {status}")
+    logger.error(
+        "worker %s refuses this front end (%d): XPROF_HUB_SECRET_KEY is not the same on both, or what stands "
+        "before it asks for an identity (XPROF_HUB_WORKER_IDENTITY)",
+        url,
+        status,
+    )
+    return LoaderError(
+        ErrorCode.INTERNAL, "The worker does not accept this front end. Its log says why."
+    )
+
+
+def _patience(url: str, silent_seconds: float) -> httpx2.Timeout:
+    """How long an address may say nothing."""
+    if may_stand_for_several(url):
+        silent_seconds = max(silent_seconds, _BALANCED_SECONDS)
+    return httpx2.Timeout(silent_seconds, connect=_CONNECT_SECONDS)
 
 
 async def _read_answer(response: httpx2.Response) -> WorkerAnswer:

@@ -41,4 +41,4 @@ def test_a_store_out_of_order_costs_no_lease(bench: Bench) -> None:
         try:
             assert read(next_one.result(5))[1] == "hlo_stats"
         finally:
-            service.stop_waiting()
+            service.stopping.begin()

@@ -186,7 +186,7 @@ def test_who_waits_is_sent_away_when_the_worker_ends(
     for_a_turn = pool.submit(service.get, bench.request("memory_profile", ("a",)))
     for_a_lease = pool.submit(service.get, bench.request("hlo_stats"))
     time.sleep(0.3)
-    service.stop_waiting()
+    service.stopping.begin()
     assert [code_of(for_a_turn), code_of(for_a_lease)] == [ErrorCode.BUSY] * 2
     assert engine.gate is not None
     engine.gate.set()
