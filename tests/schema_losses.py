@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableState:
-    """One table: its columns, and in words what it refuses (keys, checks, triggers), with the columns in it."""
+    """One table: its columns, and in words what it refuses (keys, checks, triggers), with its columns."""
 
     columns: Mapping[str, Column]
     refusals: Mapping[str, tuple[str, ...]]
