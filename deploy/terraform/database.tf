@@ -4,8 +4,8 @@
 locals {
   database_name = "xprof_hub"
   database_role = "xprof_hub"
-  # What one front end opens at most; the rest is for jobs and people.
-  front_connections = 30
+  # What all front ends may open while the first ones of the next revision start; the rest is for jobs and people.
+  most_connections = max(100, var.front.database_connections * (var.front.max_instances + max(1, var.front.min_instances)) + 25)
   # Cloud SQL's name of a service account.
   database_users = { for part in local.database_parts : part => trimsuffix(local.emails[part], ".gserviceaccount.com") }
   database_urls = {
@@ -15,10 +15,12 @@ locals {
 }
 
 resource "google_sql_database_instance" "this" {
+  #checkov:skip=CKV_GCP_79:It is PostgreSQL 18 by default, which the scanner does not find in a variable with optional fields
   project             = var.project_id
   region              = var.region
   name                = var.name
   database_version    = var.database.version
+  encryption_key_name = var.kms_key
   deletion_protection = local.protected
 
   settings {
@@ -34,7 +36,8 @@ resource "google_sql_database_instance" "this" {
     ip_configuration {
       ipv4_enabled    = false
       private_network = google_compute_network.this.id
-      ssl_mode        = "ENCRYPTED_ONLY"
+      # The proxies get themselves one; nobody comes without a proxy.
+      ssl_mode = "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"
     }
 
     backup_configuration {
@@ -62,7 +65,7 @@ resource "google_sql_database_instance" "this" {
 
     database_flags {
       name  = "max_connections"
-      value = tostring(max(100, local.front_connections * var.front.max_instances + 25))
+      value = tostring(local.most_connections)
     }
 
     database_flags {
@@ -75,7 +78,7 @@ resource "google_sql_database_instance" "this" {
     }
   }
 
-  depends_on = [google_service_networking_connection.this]
+  depends_on = [google_service_networking_connection.this, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_sql_database" "this" {

@@ -2,19 +2,23 @@
 
 locals {
   front_settings = merge(
-    local.common_settings,
+    local.service_settings,
     {
-      XPROF_HUB_BASE_URL     = local.base_url
-      XPROF_HUB_AUTH         = var.auth
-      XPROF_HUB_DATABASE_URL = local.database_urls.front
-      XPROF_HUB_WORKERS      = google_cloud_run_v2_service.workers["worker"].uri
-      XPROF_HUB_PREWARM      = tostring(var.front.cpu_always)
-      XPROF_HUB_SCAN_SECONDS = local.scan ? "60" : "0"
-      XPROF_HUB_CACHE_BYTES  = format("%.0f", local.gib / 4)
+      XPROF_HUB_BASE_URL             = local.base_url
+      XPROF_HUB_AUTH                 = var.auth
+      XPROF_HUB_DATABASE_URL         = local.database_urls.front
+      XPROF_HUB_DATABASE_CONNECTIONS = tostring(var.front.database_connections)
+      # A job does that, before the first front end of a new image.
+      XPROF_HUB_MIGRATE         = "false"
+      XPROF_HUB_WORKERS         = google_cloud_run_v2_service.workers["worker"].uri
+      XPROF_HUB_WORKER_IDENTITY = "google"
+      XPROF_HUB_PREWARM         = tostring(var.front.cpu_always)
+      XPROF_HUB_SCAN_SECONDS    = local.front_scan ? "60" : "0"
+      XPROF_HUB_CACHE_BYTES     = format("%.0f", local.gib / 4)
     },
     local.is_balanced ? { XPROF_HUB_CONTENT_URL = local.link_url } : {},
     var.large_worker == null ? {} : { XPROF_HUB_LARGE_WORKERS = google_cloud_run_v2_service.workers["large-worker"].uri },
-    local.scan && length(local.roots) > 0 ? { XPROF_HUB_SCAN_ROOTS = join(",", local.roots) } : {},
+    local.front_scan ? { XPROF_HUB_SCAN_ROOTS = join(",", local.roots) } : {},
     length(var.admins) == 0 ? {} : { XPROF_HUB_ADMINS = join(",", var.admins) },
     local.notifies ? {
       XPROF_HUB_PUBSUB_AUDIENCE = local.push_endpoint
@@ -29,7 +33,7 @@ locals {
     },
   )
   front_secrets = merge(
-    { for name, version in local.secret_settings : name => { secret = version.secret, version = version.version } },
+    { for name, version in local.service_secrets : name => { secret = version.secret, version = version.version } },
     var.auth != "oidc" ? {} : { XPROF_HUB_OIDC_CLIENT_SECRET = { secret = var.oidc.client_secret, version = var.oidc.client_secret_version } },
   )
   # Whose word on the caller's address counts: Cloud Run's own proxy and the load balancer. The last address in
@@ -90,7 +94,7 @@ resource "google_cloud_run_v2_service" "front" {
         timeout_seconds   = 2
         failure_threshold = 60
         http_get {
-          path = "/readyz"
+          path = "/ready"
           port = 8080
         }
       }
@@ -100,7 +104,7 @@ resource "google_cloud_run_v2_service" "front" {
         timeout_seconds   = 5
         failure_threshold = 3
         http_get {
-          path = "/healthz"
+          path = "/health"
           port = 8080
         }
       }
@@ -135,7 +139,7 @@ resource "google_cloud_run_v2_service" "front" {
     containers {
       name  = "database-proxy"
       image = var.proxy_image
-      args  = local.proxy_arguments
+      args  = local.identity_arguments
 
       resources {
         cpu_idle = !var.front.cpu_always
@@ -162,6 +166,10 @@ resource "google_cloud_run_v2_service" "front" {
           cpu_idle = !var.front.cpu_always
           limits   = { cpu = "500m", memory = "256Mi" }
         }
+        volume_mounts {
+          name       = "metrics-config"
+          mount_path = local.metrics_folder
+        }
       }
     }
 
@@ -175,6 +183,20 @@ resource "google_cloud_run_v2_service" "front" {
         }
       }
     }
+
+    dynamic "volumes" {
+      for_each = google_secret_manager_secret_version.metrics_config
+      content {
+        name = "metrics-config"
+        secret {
+          secret = google_secret_manager_secret.this["metrics-config"].secret_id
+          items {
+            version = volumes.value.version
+            path    = "config.yaml"
+          }
+        }
+      }
+    }
   }
 
   lifecycle {
@@ -185,7 +207,8 @@ resource "google_cloud_run_v2_service" "front" {
   }
 
   depends_on = [
-    google_cloud_run_v2_job.setup,
+    google_cloud_run_v2_job.tasks,
+    google_cloud_run_v2_service_iam_member.front_calls_workers,
     google_project_iam_member.database,
     google_secret_manager_secret_iam_member.readers,
     google_secret_manager_secret_iam_member.oidc,

@@ -5,7 +5,7 @@ locals {
   accounts = {
     front     = "XProf Hub: front ends"
     worker    = "XProf Hub: workers"
-    jobs      = "XProf Hub: deletes what is due"
+    jobs      = "XProf Hub: migrates the database, deletes what is due, looks for sessions"
     setup     = "XProf Hub: makes roles in the database"
     push      = "XProf Hub: signs notifications of buckets"
     scheduler = "XProf Hub: starts jobs"
@@ -13,8 +13,12 @@ locals {
   # Known before the accounts are made, so that plans show them.
   emails = { for part, _ in local.accounts : part => "${var.name}-${part}@${var.project_id}.iam.gserviceaccount.com" }
 
+  # The second role is for signing in with an identity; the setup job has a password.
+  database_grants = merge(
+    { for part in ["front", "jobs", "setup"] : "${part} client" => { part = part, role = "roles/cloudsql.client" } },
+    { for part in local.database_parts : "${part} user" => { part = part, role = "roles/cloudsql.instanceUser" } },
+  )
   database_parts = toset(["front", "jobs"])
-  database_roles = toset(["roles/cloudsql.client", "roles/cloudsql.instanceUser"])
   this_database  = "resource.service == 'sqladmin.googleapis.com' && resource.name == 'projects/${var.project_id}/instances/${google_sql_database_instance.this.name}'"
 }
 
@@ -27,7 +31,7 @@ resource "google_service_account" "this" {
 }
 
 resource "google_project_iam_member" "database" {
-  for_each = { for pair in setproduct(local.database_parts, local.database_roles) : "${pair[0]} ${pair[1]}" => { part = pair[0], role = pair[1] } }
+  for_each = local.database_grants
   project  = var.project_id
   role     = each.value.role
   member   = google_service_account.this[each.value.part].member

@@ -1,97 +1,55 @@
-# Jobs: one that makes the database's role whenever its members change, and one that deletes what is due, daily.
+# Jobs: one migrates the database before front ends of a new image start, one deletes what is due, daily, and one
+# looks for new sessions where front ends can't.
 
 locals {
-  proxy_arguments = [
-    "--private-ip", "--auto-iam-authn", "--address=127.0.0.1", "--port=5432",
-    "--health-check", "--http-address=0.0.0.0", "--http-port=9090", "--exit-zero-on-sigterm", "--structured-logs",
-    google_sql_database_instance.this.connection_name,
-  ]
   jobs_settings = merge(local.common_settings, {
-    XPROF_HUB_BASE_URL     = local.base_url
-    XPROF_HUB_AUTH         = var.auth
-    XPROF_HUB_DATABASE_URL = local.database_urls.jobs
+    XPROF_HUB_BASE_URL             = local.base_url
+    XPROF_HUB_AUTH                 = var.auth
+    XPROF_HUB_DATABASE_URL         = local.database_urls.jobs
+    XPROF_HUB_DATABASE_CONNECTIONS = "5"
   })
   # Another command may be run once: `gcloud run jobs execute ... --update-env-vars="HUB_COMMAND=doctor"`.
+  tasks = merge(
+    {
+      migrate = { command = "migrate", attempts = 3, seconds = 1800, settings = {} }
+      prune   = { command = "prune --json", attempts = 2, seconds = 3600, settings = {} }
+    },
+    local.job_scan ? {
+      scan = { command = "scan --json", attempts = 1, seconds = 900, settings = { XPROF_HUB_SCAN_ROOTS = join(",", local.roots) } }
+    } : {},
+  )
+  schedules = merge(
+    { prune = { cron = var.prune_schedule, description = "Deletes what is due" } },
+    local.job_scan ? { scan = { cron = var.scan_schedule, description = "Looks for new sessions" } } : {},
+  )
+  # Terraform runs it, and waits for its end: again for each image, and when it may do more or less than before.
+  migrate_token = substr(sha256(join("\n", [local.image, local.setup_token])), 0, 8)
+
   # The proxy has to be told that the job is done, or the task would last until its time is over.
-  prune_script = <<-EOT
-    xprof-hub $HUB_COMMAND
+  with_proxy = <<-EOT
+    "$@"
     status=$?
     python -c 'import urllib.request; urllib.request.urlopen("http://127.0.0.1:9091/quitquitquit", data=b"")'
     exit $status
   EOT
-  setup_script = file("${path.module}/files/grant_roles.py")
+  proxy_arguments = [
+    "--private-ip", "--address=127.0.0.1", "--port=5432",
+    "--health-check", "--http-address=0.0.0.0", "--http-port=9090", "--exit-zero-on-sigterm", "--structured-logs",
+    google_sql_database_instance.this.connection_name,
+  ]
+  identity_arguments = concat(["--auto-iam-authn"], local.proxy_arguments)
+  job_arguments      = ["--quitquitquit", "--admin-port=9091"]
 }
 
-resource "google_cloud_run_v2_job" "setup" {
+resource "google_cloud_run_v2_job" "tasks" {
+  for_each            = local.tasks
   provider            = google-beta
   project             = var.project_id
   location            = var.region
-  name                = "${var.name}-setup"
+  name                = "${var.name}-${each.key}"
   deletion_protection = false
   labels              = local.labels
-  # Terraform runs it and waits for its end; again when what it does or for whom has changed.
-  run_execution_token = substr(sha256(join("\n", concat([local.setup_script], values(local.database_users)))), 0, 8)
-
-  template {
-    labels = local.labels
-
-    template {
-      service_account = google_service_account.this["setup"].email
-      max_retries     = 3
-      timeout         = "300s"
-
-      vpc_access {
-        egress = "ALL_TRAFFIC"
-        network_interfaces {
-          network    = google_compute_network.this.id
-          subnetwork = google_compute_subnetwork.this.id
-          tags       = [local.tags.setup]
-        }
-      }
-
-      containers {
-        name    = "setup"
-        image   = local.image
-        command = ["python"]
-        args    = ["-c", local.setup_script]
-
-        dynamic "env" {
-          for_each = {
-            PGHOST     = google_sql_database_instance.this.private_ip_address
-            PGUSER     = google_sql_user.setup.name
-            PGDATABASE = google_sql_database.this.name
-            PGSSLMODE  = "require"
-            ROLE       = local.database_role
-            MEMBERS    = join(",", [for user in google_sql_user.parts : user.name])
-          }
-          content {
-            name  = env.key
-            value = env.value
-          }
-        }
-
-        env {
-          name = "PGPASSWORD"
-          value_source {
-            secret_key_ref {
-              secret  = google_secret_manager_secret.this["database-password"].secret_id
-              version = google_secret_manager_secret_version.database_password.version
-            }
-          }
-        }
-      }
-    }
-  }
-
-  depends_on = [google_secret_manager_secret_iam_member.readers, google_compute_firewall.egress, google_project_service.this]
-}
-
-resource "google_cloud_run_v2_job" "prune" {
-  project             = var.project_id
-  location            = var.region
-  name                = "${var.name}-prune"
-  deletion_protection = false
-  labels              = local.labels
+  run_execution_token = each.key == "migrate" ? local.migrate_token : null
 
   template {
     task_count  = 1
@@ -101,8 +59,8 @@ resource "google_cloud_run_v2_job" "prune" {
     template {
       service_account       = google_service_account.this["jobs"].email
       execution_environment = "EXECUTION_ENVIRONMENT_GEN2"
-      max_retries           = 1
-      timeout               = "3600s"
+      max_retries           = each.value.attempts - 1
+      timeout               = "${each.value.seconds}s"
 
       vpc_access {
         egress = "ALL_TRAFFIC"
@@ -114,10 +72,10 @@ resource "google_cloud_run_v2_job" "prune" {
       }
 
       containers {
-        name       = "prune"
+        name       = each.key
         image      = local.image
-        command    = ["sh", "-c"]
-        args       = [local.prune_script]
+        command    = ["sh"]
+        args       = ["-c", local.with_proxy, "job", "sh", "-c", "exec xprof-hub $HUB_COMMAND"]
         depends_on = ["database-proxy"]
 
         resources {
@@ -125,7 +83,7 @@ resource "google_cloud_run_v2_job" "prune" {
         }
 
         dynamic "env" {
-          for_each = merge(var.settings, local.jobs_settings, { HUB_COMMAND = "prune --json" })
+          for_each = merge(var.settings, local.jobs_settings, each.value.settings, { HUB_COMMAND = each.value.command })
           content {
             name  = env.key
             value = env.value
@@ -154,7 +112,7 @@ resource "google_cloud_run_v2_job" "prune" {
       containers {
         name  = "database-proxy"
         image = var.proxy_image
-        args  = concat(["--quitquitquit", "--admin-port=9091"], local.proxy_arguments)
+        args  = concat(local.job_arguments, local.identity_arguments)
 
         resources {
           limits = { cpu = "1", memory = "512Mi" }
@@ -183,23 +141,35 @@ resource "google_cloud_run_v2_job" "prune" {
     }
   }
 
-  depends_on = [google_cloud_run_v2_service.front]
+  depends_on = [
+    google_cloud_run_v2_job.setup,
+    google_project_iam_member.database,
+    google_secret_manager_secret_iam_member.readers,
+    google_storage_bucket_iam_member.own,
+    google_storage_bucket_iam_member.profiles,
+    google_compute_firewall.egress,
+    google_dns_record_set.apis,
+    google_dns_record_set.api_names,
+  ]
 }
 
+# ---- what starts them
 resource "google_cloud_run_v2_job_iam_member" "scheduler" {
+  for_each = local.schedules
   project  = var.project_id
   location = var.region
-  name     = google_cloud_run_v2_job.prune.name
+  name     = google_cloud_run_v2_job.tasks[each.key].name
   role     = "roles/run.invoker"
   member   = google_service_account.this["scheduler"].member
 }
 
-resource "google_cloud_scheduler_job" "prune" {
+resource "google_cloud_scheduler_job" "this" {
+  for_each         = local.schedules
   project          = var.project_id
   region           = var.region
-  name             = "${var.name}-prune"
-  description      = "Deletes what is due"
-  schedule         = var.prune_schedule
+  name             = "${var.name}-${each.key}"
+  description      = each.value.description
+  schedule         = each.value.cron
   time_zone        = "Etc/UTC"
   attempt_deadline = "60s"
 
@@ -209,7 +179,7 @@ resource "google_cloud_scheduler_job" "prune" {
 
   http_target {
     http_method = "POST"
-    uri         = "https://run.googleapis.com/v2/projects/${var.project_id}/locations/${var.region}/jobs/${google_cloud_run_v2_job.prune.name}:run"
+    uri         = "https://run.googleapis.com/v2/projects/${var.project_id}/locations/${var.region}/jobs/${google_cloud_run_v2_job.tasks[each.key].name}:run"
 
     oauth_token {
       service_account_email = google_service_account.this["scheduler"].email

@@ -3,7 +3,8 @@
 locals {
   labels = merge({ app = var.name, "managed-by" = "terraform" }, var.labels)
 
-  image = coalesce(var.image, "${var.region}-docker.pkg.dev/${var.project_id}/${var.name}/xprof-hub:latest")
+  # By digest in any case: what runs is what was tried, and a new one is noticed, so that the database is migrated.
+  image = coalesce(var.image, one(data.google_artifact_registry_docker_image.latest[*].self_link))
 
   is_balanced = var.hub_domain != null
   has_iap     = var.auth == "iap"
@@ -13,23 +14,35 @@ locals {
   link_url  = local.is_balanced ? "https://${var.content_domain}" : local.base_url
 
   roots     = [for profile in values(var.profiles) : profile.root]
-  scan      = var.scan_profiles && var.front.cpu_always
   protected = var.deletion_protection
+
+  # Who looks for new sessions: front ends, or a job where they have no CPU between requests.
+  scans      = var.scan_profiles && length(local.roots) > 0
+  front_scan = local.scans && var.front.cpu_always
+  job_scan   = local.scans && !var.front.cpu_always
 
   # What front ends, workers and jobs have in common.
   common_settings = {
-    XPROF_HUB_ENVIRONMENT   = "production"
-    XPROF_HUB_STORAGE_ROOTS = join(",", local.roots)
-    XPROF_HUB_CACHE_ROOT    = "gs://${google_storage_bucket.cache.name}/artifacts"
-    XPROF_HUB_UPLOAD_ROOT   = "gs://${google_storage_bucket.uploads.name}/profiles"
+    XPROF_HUB_ENVIRONMENT    = "production"
+    XPROF_HUB_STORAGE_ROOTS  = join(",", local.roots)
+    XPROF_HUB_CACHE_ROOT     = "gs://${google_storage_bucket.cache.name}/artifacts"
+    XPROF_HUB_UPLOAD_ROOT    = "gs://${google_storage_bucket.uploads.name}/profiles"
+    XPROF_HUB_GOOGLE_PROJECT = var.project_id
   }
-  secret_settings = {
-    XPROF_HUB_SECRET_KEY = google_secret_manager_secret_version.secret_key
-    XPROF_HUB_REDIS_URL  = google_secret_manager_secret_version.redis_url
-  }
+  # What front ends and workers have, beside that.
+  service_settings = merge(local.common_settings, {
+    # Cloud Run kills ten seconds after it has told an instance to end; a worker takes three more than this.
+    XPROF_HUB_STOP_SECONDS = "6"
+    # Google's proxies keep connections for ten minutes.
+    XPROF_HUB_KEEP_ALIVE_SECONDS = "620"
+    # Cloud Run lets nobody in by this port.
+    XPROF_HUB_METRICS_PORT = tostring(local.metrics_port)
+  })
+  metrics_port = 9464
 
   apis = toset([
     "artifactregistry.googleapis.com",
+    "cloudkms.googleapis.com",
     "cloudscheduler.googleapis.com",
     "compute.googleapis.com",
     "dns.googleapis.com",
@@ -65,6 +78,15 @@ resource "google_artifact_registry_repository" "images" {
   repository_id = var.name
   description   = "Images of XProf Hub"
   format        = "DOCKER"
+  kms_key_name  = var.kms_key
   labels        = local.labels
-  depends_on    = [google_project_service.this]
+  depends_on    = [google_project_service.this, google_kms_crypto_key_iam_member.agents]
+}
+
+data "google_artifact_registry_docker_image" "latest" {
+  count         = var.image == null ? 1 : 0
+  project       = var.project_id
+  location      = var.region
+  repository_id = google_artifact_registry_repository.images.repository_id
+  image_name    = "xprof-hub:latest"
 }

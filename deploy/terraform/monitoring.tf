@@ -3,7 +3,8 @@
 
 locals {
   front_service = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=\"${var.name}-front\""
-  any_service   = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=starts_with(\"${var.name}-\")"
+  any_service   = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=~\"^${var.name}-\""
+  any_job       = "resource.type=\"cloud_run_job\" AND resource.labels.job_name=~\"^${var.name}-\""
   front_metric  = "${local.front_service} AND metric.type=\"run.googleapis.com/request_count\""
 }
 
@@ -11,7 +12,7 @@ resource "google_logging_project_exclusion" "addresses" {
   project     = var.project_id
   name        = "${var.name}-addresses"
   description = "Request logs hold share links"
-  filter      = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=\"${var.name}-front\" AND log_id(\"run.googleapis.com/requests\")"
+  filter      = "${local.front_service} AND log_id(\"run.googleapis.com/requests\")"
   depends_on  = [google_project_service.this]
 }
 
@@ -19,7 +20,22 @@ resource "google_logging_metric" "memory_kills" {
   project     = var.project_id
   name        = "${var.name}-memory-kills"
   description = "Instances that Cloud Run ended because they used more memory than they have"
-  filter      = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=~\"^${var.name}-\" AND severity>=ERROR AND textPayload=~\"[Mm]emory limit of .* exceeded\""
+  filter      = "${local.any_service} AND severity>=ERROR AND textPayload=~\"[Mm]emory limit of .* exceeded\""
+
+  metric_descriptor {
+    metric_kind = "DELTA"
+    value_type  = "INT64"
+  }
+
+  depends_on = [google_project_service.this]
+}
+
+# The hub writes its lines with Cloud Logging's field names.
+resource "google_logging_metric" "errors" {
+  project     = var.project_id
+  name        = "${var.name}-errors"
+  description = "Lines of front ends, workers and jobs that say that something is broken, by part"
+  filter      = "((${local.any_service}) OR (${local.any_job})) AND severity>=ERROR AND jsonPayload.message:*"
 
   metric_descriptor {
     metric_kind = "DELTA"

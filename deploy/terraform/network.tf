@@ -17,8 +17,7 @@ locals {
   egress = {
     apis  = { tags = values(local.tags), ranges = [local.api_range], ports = ["443"] }
     redis = { tags = [local.tags.front, local.tags.worker, local.tags.jobs], ranges = [local.private_services], ports = ["6378"] }
-    proxy = { tags = [local.tags.front, local.tags.jobs], ranges = [local.private_services], ports = ["3307"] }
-    setup = { tags = [local.tags.setup], ranges = [local.private_services], ports = ["5432"] }
+    proxy = { tags = [local.tags.front, local.tags.jobs, local.tags.setup], ranges = [local.private_services], ports = ["3307"] }
   }
   tags = { for part in ["front", "worker", "jobs", "setup"] : part => "${var.name}-${part}" }
 }

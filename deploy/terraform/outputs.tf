@@ -33,7 +33,7 @@ output "services" {
   value = {
     front   = google_cloud_run_v2_service.front.name
     workers = { for class, service in google_cloud_run_v2_service.workers : class => service.name }
-    prune   = google_cloud_run_v2_job.prune.name
+    jobs    = { for task, job in google_cloud_run_v2_job.tasks : task => job.name }
   }
 }
 

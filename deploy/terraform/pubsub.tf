@@ -9,8 +9,9 @@ locals {
       prefix  = join("/", concat(compact(slice(split("/", profile.root), 3, length(split("/", profile.root)))), [""]))
     } if profile.notify
   }
-  notifies      = length(local.notifying) > 0
-  push_endpoint = "${local.base_url}/v1/notifications:push"
+  notifies = length(local.notifying) > 0
+  # Cloud Run's own address: Pub/Sub counts as internal there, and pushes to no other one within VPC Service Controls.
+  push_endpoint = "${local.front_url}/v1/notifications:push"
 }
 
 data "google_storage_project_service_account" "profiles" {
@@ -24,12 +25,13 @@ resource "google_pubsub_topic" "profiles" {
   name                       = "${var.name}-profiles"
   labels                     = local.labels
   message_retention_duration = "3600s"
+  kms_key_name               = var.kms_key
 
   message_storage_policy {
     allowed_persistence_regions = [var.region]
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [google_project_service.this, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_pubsub_topic_iam_member" "buckets" {

@@ -17,10 +17,13 @@ resource "google_redis_instance" "this" {
   transit_encryption_mode = "SERVER_AUTHENTICATION"
   authorized_network      = google_compute_network.this.id
   connect_mode            = "PRIVATE_SERVICE_ACCESS"
+  customer_managed_key    = var.kms_key
+  read_replicas_mode      = var.redis.read_replicas > 0 ? "READ_REPLICAS_ENABLED" : "READ_REPLICAS_DISABLED"
+  replica_count           = var.redis.replicated ? max(1, var.redis.read_replicas) : null
   labels                  = local.labels
 
   # Every key of the hub expires.
   redis_configs = { "maxmemory-policy" = "volatile-lru" }
 
-  depends_on = [google_service_networking_connection.this]
+  depends_on = [google_service_networking_connection.this, google_kms_crypto_key_iam_member.agents]
 }

@@ -2,12 +2,34 @@
 # version until then. The secret key is made here and never comes into the state.
 
 locals {
-  secrets = {
-    "secret-key"        = ["front", "worker", "jobs"]
-    "redis-url"         = ["front", "worker", "jobs"]
-    "redis-ca"          = ["front", "worker", "jobs"]
-    "database-password" = ["setup"]
-  }
+  secrets = merge(
+    {
+      "secret-key"        = ["front", "worker", "jobs"]
+      "redis-url"         = ["front", "worker", "jobs"]
+      "redis-ca"          = ["front", "worker", "jobs"]
+      "database-password" = ["setup"]
+    },
+    local.has_replica ? { "redis-replica-url" = ["front", "worker"] } : {},
+    # No secret, but the one kind of file that every sidecar takes.
+    var.metrics_image == null ? {} : { "metrics-config" = ["front", "worker"] },
+  )
+  has_replica = var.redis.read_replicas > 0
+
+  secret_key_versions = toset([for version in compact([var.secret_key_version, var.accepted_secret_key_version]) : tostring(version)])
+  # Settings that are secrets: of all parts, and of front ends and workers.
+  secret_settings = merge(
+    {
+      XPROF_HUB_SECRET_KEY = google_secret_manager_secret_version.secret_key[var.secret_key_version]
+      XPROF_HUB_REDIS_URL  = google_secret_manager_secret_version.redis_url
+    },
+    var.accepted_secret_key_version == null ? {} : {
+      XPROF_HUB_OLD_SECRET_KEYS = google_secret_manager_secret_version.secret_key[var.accepted_secret_key_version]
+    },
+  )
+  service_secrets = merge(local.secret_settings, local.has_replica ? {
+    XPROF_HUB_REDIS_REPLICA_URL = one(google_secret_manager_secret_version.redis_replica_url)
+  } : {})
+  redis_options  = "ssl_ca_certs=${local.redis_ca_file}&ssl_check_hostname=false"
   secret_readers = merge([for secret, parts in local.secrets : { for part in parts : "${secret} ${part}" => { secret = secret, part = part } }]...)
 }
 
@@ -23,11 +45,18 @@ resource "google_secret_manager_secret" "this" {
     user_managed {
       replicas {
         location = var.region
+
+        dynamic "customer_managed_encryption" {
+          for_each = var.kms_key[*]
+          content {
+            kms_key_name = customer_managed_encryption.value
+          }
+        }
       }
     }
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [google_project_service.this, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_secret_manager_secret_iam_member" "readers" {
@@ -46,25 +75,45 @@ resource "google_secret_manager_secret_iam_member" "oidc" {
   member    = google_service_account.this["front"].member
 }
 
+# Two versions at once while one takes the place of the other: each is made once and stays as it is.
 ephemeral "random_password" "secret_key" {
-  length  = 48
-  special = false
+  for_each = local.secret_key_versions
+  length   = 48
+  special  = false
 }
 
 resource "google_secret_manager_secret_version" "secret_key" {
+  for_each               = local.secret_key_versions
   secret                 = google_secret_manager_secret.this["secret-key"].id
-  secret_data_wo         = ephemeral.random_password.secret_key.result
-  secret_data_wo_version = var.secret_key_version
+  secret_data_wo         = ephemeral.random_password.secret_key[each.key].result
+  secret_data_wo_version = tonumber(each.key)
 }
 
 # Memorystore keeps the password in the state in any case. Its certificate has the address as a common name, which
 # Python does not look at; but the authority that signed it is this instance's own and signs for nobody else.
 resource "google_secret_manager_secret_version" "redis_url" {
   secret      = google_secret_manager_secret.this["redis-url"].id
-  secret_data = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.host}:${google_redis_instance.this.port}/0?ssl_ca_certs=${local.redis_ca_file}&ssl_check_hostname=false"
+  secret_data = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.host}:${google_redis_instance.this.port}/0?${local.redis_options}"
+}
+
+resource "google_secret_manager_secret_version" "redis_replica_url" {
+  count       = local.has_replica ? 1 : 0
+  secret      = google_secret_manager_secret.this["redis-replica-url"].id
+  secret_data = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.read_endpoint}:${google_redis_instance.this.read_endpoint_port}/0?${local.redis_options}"
 }
 
 resource "google_secret_manager_secret_version" "redis_ca" {
   secret      = google_secret_manager_secret.this["redis-ca"].id
   secret_data = join("\n", google_redis_instance.this.server_ca_certs[*].cert)
+}
+
+resource "google_secret_manager_secret_version" "metrics_config" {
+  count  = var.metrics_image == null ? 0 : 1
+  secret = google_secret_manager_secret.this["metrics-config"].id
+  secret_data = yamlencode({
+    apiVersion = "monitoring.googleapis.com/v1beta"
+    kind       = "RunMonitoring"
+    metadata   = { name = var.name }
+    spec       = { endpoints = [{ port = local.metrics_port, path = "/metrics", interval = "30s" }] }
+  })
 }

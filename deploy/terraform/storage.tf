@@ -2,22 +2,25 @@
 
 locals {
   profile_grants = merge([for key, profile in var.profiles : {
-    for part in ["front", "worker"] : "${key} ${part}" => {
+    for part in concat(["front", "worker"], local.job_scan ? ["jobs"] : []) : "${key} ${part}" => {
       part   = part
       bucket = split("/", trimprefix(profile.root, "gs://"))[0]
       prefix = join("/", compact(slice(split("/", trimprefix(profile.root, "gs://")), 1, length(split("/", trimprefix(profile.root, "gs://"))))))
     }
   }]...)
-  own_grants = {
+  deletes_uploads = lookup(var.settings, "XPROF_HUB_DELETE_PROFILES", "false") == "true"
+  own_grants = merge(local.deletes_uploads ? { "uploads jobs" = { bucket = google_storage_bucket.uploads.name, part = "jobs", role = "roles/storage.objectUser" } } : {}, {
     "cache worker"   = { bucket = google_storage_bucket.cache.name, part = "worker", role = "roles/storage.objectUser" }
     "cache jobs"     = { bucket = google_storage_bucket.cache.name, part = "jobs", role = "roles/storage.objectUser" }
     "uploads front"  = { bucket = google_storage_bucket.uploads.name, part = "front", role = "roles/storage.objectUser" }
     "uploads worker" = { bucket = google_storage_bucket.uploads.name, part = "worker", role = "roles/storage.objectViewer" }
-  }
+  })
 }
 
 # Made again when it is asked for.
 resource "google_storage_bucket" "cache" {
+  #checkov:skip=CKV_GCP_62:Who reads and writes is in Cloud Audit Logs where the organisation wants that; a second log would list every run
+  #checkov:skip=CKV_GCP_78:Every object can be made again, so an older version is of no use
   project                     = var.project_id
   name                        = "${var.project_id}-${var.name}-cache"
   location                    = var.region
@@ -28,6 +31,13 @@ resource "google_storage_bucket" "cache" {
 
   soft_delete_policy {
     retention_duration_seconds = 0
+  }
+
+  dynamic "encryption" {
+    for_each = var.kms_key[*]
+    content {
+      default_kms_key_name = encryption.value
+    }
   }
 
   lifecycle_rule {
@@ -48,11 +58,13 @@ resource "google_storage_bucket" "cache" {
     }
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [google_project_service.this, google_kms_crypto_key_iam_member.agents]
 }
 
 # People's only copy.
 resource "google_storage_bucket" "uploads" {
+  #checkov:skip=CKV_GCP_62:Who reads and writes is in Cloud Audit Logs where the organisation wants that; a second log would list every run
+  #checkov:skip=CKV_GCP_78:Files are never overwritten, and soft deletion brings back deleted ones (upload_undelete_days)
   project                     = var.project_id
   name                        = "${var.project_id}-${var.name}-uploads"
   location                    = var.region
@@ -65,6 +77,13 @@ resource "google_storage_bucket" "uploads" {
     retention_duration_seconds = var.upload_undelete_days * 86400
   }
 
+  dynamic "encryption" {
+    for_each = var.kms_key[*]
+    content {
+      default_kms_key_name = encryption.value
+    }
+  }
+
   lifecycle_rule {
     action {
       type = "AbortIncompleteMultipartUpload"
@@ -74,7 +93,7 @@ resource "google_storage_bucket" "uploads" {
     }
   }
 
-  depends_on = [google_project_service.this]
+  depends_on = [google_project_service.this, google_kms_crypto_key_iam_member.agents]
 }
 
 resource "google_storage_bucket_iam_member" "own" {

@@ -182,7 +182,7 @@ variable "profiles" {
 }
 
 variable "scan_profiles" {
-  description = "Whether new sessions are looked for under `profiles`; only where a front end has CPU between requests (`front.cpu_always`)."
+  description = "Whether new sessions are looked for under `profiles`: by front ends, or by a job (`scan_schedule`) where they have no CPU between requests."
   type        = bool
   default     = true
   nullable    = false
@@ -197,30 +197,6 @@ variable "settings" {
   validation {
     condition     = alltrue([for key in keys(var.settings) : can(regex("^XPROF_HUB_[A-Z_]+$", key))])
     error_message = "Settings are named in full, such as XPROF_HUB_LINK_DAYS."
-  }
-}
-
-variable "secret_key_version" {
-  description = "Raise it to make a new secret key. People then sign in again, and redacted links show other pseudonyms."
-  type        = number
-  default     = 1
-  nullable    = false
-
-  validation {
-    condition     = var.secret_key_version >= 1 && floor(var.secret_key_version) == var.secret_key_version
-    error_message = "A whole number from 1."
-  }
-}
-
-variable "database_password_version" {
-  description = "Raise it to give the database's `postgres` user a new password; only the setup job signs in with it."
-  type        = number
-  default     = 1
-  nullable    = false
-
-  validation {
-    condition     = var.database_password_version >= 1 && floor(var.database_password_version) == var.database_password_version
-    error_message = "A whole number from 1."
   }
 }
 
@@ -257,5 +233,17 @@ variable "prune_schedule" {
   validation {
     condition     = length(split(" ", var.prune_schedule)) == 5
     error_message = "Five fields, such as \"17 3 * * *\"."
+  }
+}
+
+variable "scan_schedule" {
+  description = "How often a job looks for new sessions, as cron says it, where front ends can't (`front.cpu_always` is false)."
+  type        = string
+  default     = "*/5 * * * *"
+  nullable    = false
+
+  validation {
+    condition     = length(split(" ", var.scan_schedule)) == 5
+    error_message = "Five fields, such as \"*/5 * * * *\"."
   }
 }

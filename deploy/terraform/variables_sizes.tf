@@ -1,7 +1,7 @@
 # How large everything is, what it may cost, and the images beside ours.
 
 variable "front" {
-  description = "The front ends. `concurrency` is requests in flight of one; the database lets in 30 connections for each of `max_instances`, so many need a larger one; `cpu_always` keeps CPU between requests, which scanning and converting in advance need."
+  description = "The front ends. `concurrency` is requests in flight of one; the database lets in `database_connections` for each of `max_instances`, so many need a larger one; `cpu_always` keeps CPU between requests, which looking for sessions at once and converting in advance need."
   type = object({
     cpu           = optional(number, 1)
     memory_gib    = optional(number, 2)
@@ -9,6 +9,8 @@ variable "front" {
     max_instances = optional(number, 5)
     concurrency   = optional(number, 200)
     cpu_always    = optional(bool, true)
+
+    database_connections = optional(number, 30)
   })
   default  = {}
   nullable = false
@@ -26,6 +28,11 @@ variable "front" {
   validation {
     condition     = var.front.concurrency >= 1 && var.front.concurrency <= 1000
     error_message = "Cloud Run lets 1 to 1000 requests into one instance."
+  }
+
+  validation {
+    condition     = var.front.database_connections >= 2 && var.front.database_connections <= 200
+    error_message = "2 to 200 connections of one front end."
   }
 }
 
@@ -86,7 +93,7 @@ variable "large_worker" {
 variable "database" {
   description = "PostgreSQL on Cloud SQL. `regional` keeps a standby in another zone; `log_days` is how far back a point in time can be restored."
   type = object({
-    version  = optional(string, "POSTGRES_17")
+    version  = optional(string, "POSTGRES_18")
     tier     = optional(string, "db-custom-1-3840")
     disk_gb  = optional(number, 10)
     regional = optional(bool, false)
@@ -108,11 +115,12 @@ variable "database" {
 }
 
 variable "redis" {
-  description = "Redis on Memorystore: results and leases. `replicated` keeps a second node; losing it costs time only."
+  description = "Redis on Memorystore: results and leases. `replicated` keeps a second node; losing it costs time only. `read_replicas` are asked when the first node is slow."
   type = object({
-    version    = optional(string, "REDIS_7_2")
-    memory_gb  = optional(number, 2)
-    replicated = optional(bool, false)
+    version       = optional(string, "REDIS_7_2")
+    memory_gb     = optional(number, 2)
+    replicated    = optional(bool, false)
+    read_replicas = optional(number, 0)
   })
   default  = {}
   nullable = false
@@ -120,6 +128,11 @@ variable "redis" {
   validation {
     condition     = var.redis.memory_gb >= 1 && var.redis.memory_gb <= 300
     error_message = "1 to 300 GB."
+  }
+
+  validation {
+    condition     = var.redis.read_replicas >= 0 && var.redis.read_replicas <= 5 && (var.redis.read_replicas == 0 || (var.redis.replicated && var.redis.memory_gb >= 5))
+    error_message = "Memorystore has 1 to 5 read replicas where it is replicated and has at least 5 GB, else 0."
   }
 }
 
@@ -210,7 +223,7 @@ variable "proxy_image" {
 }
 
 variable "metrics_image" {
-  description = "Sidecar that hands `/metrics` on to Cloud Monitoring. Null: none, and no alerts on the hub's own metrics."
+  description = "Sidecar that hands the metrics on to Cloud Monitoring. Null: none, and no alerts on the hub's own metrics."
   type        = string
   default     = "us-docker.pkg.dev/cloud-ops-agents-artifacts/cloud-run-gmp-sidecar/cloud-run-gmp-sidecar:1.2.0"
 }

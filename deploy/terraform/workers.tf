@@ -1,13 +1,16 @@
-# Workers convert. They are reached from the network only, and let in whoever knows the secret key.
+# Workers convert. They are reached from the network only, where Cloud Run lets in front ends, by their account, and a
+# worker whoever knows the secret key.
 
 locals {
   worker_classes = merge({ worker = var.worker }, var.large_worker == null ? {} : { "large-worker" = var.large_worker })
   gib            = pow(2, 30)
+  # Where the sidecar looks for its configuration.
+  metrics_folder = "/etc/rungmp"
 
   # Disk is memory on Cloud Run: what downloads, results and the worker itself take is not for conversions.
   worker_memory = { for class, size in local.worker_classes : class => (size.memory_gib - size.scratch_gib - size.results_gib - 1) * local.gib }
   worker_settings = {
-    for class, size in local.worker_classes : class => merge(local.common_settings, {
+    for class, size in local.worker_classes : class => merge(local.service_settings, {
       XPROF_HUB_SANDBOX                 = var.sandbox
       XPROF_HUB_CONVERSIONS             = tostring(size.conversions)
       XPROF_HUB_MEMORY_BYTES            = format("%.0f", local.worker_memory[class])
@@ -27,8 +30,6 @@ resource "google_cloud_run_v2_service" "workers" {
   deletion_protection = local.protected
   labels              = local.labels
   ingress             = "INGRESS_TRAFFIC_INTERNAL_ONLY"
-  # Front ends send the hub's own secret in the header that Cloud Run's check would read.
-  invoker_iam_disabled = true
 
   template {
     service_account                  = google_service_account.this["worker"].email
@@ -73,7 +74,7 @@ resource "google_cloud_run_v2_service" "workers" {
         timeout_seconds   = 2
         failure_threshold = 60
         http_get {
-          path = "/readyz"
+          path = "/ready"
           port = 8080
         }
       }
@@ -83,7 +84,7 @@ resource "google_cloud_run_v2_service" "workers" {
         timeout_seconds   = 5
         failure_threshold = 3
         http_get {
-          path = "/healthz"
+          path = "/health"
           port = 8080
         }
       }
@@ -97,7 +98,7 @@ resource "google_cloud_run_v2_service" "workers" {
       }
 
       dynamic "env" {
-        for_each = local.secret_settings
+        for_each = local.service_secrets
         content {
           name = env.key
           value_source {
@@ -124,6 +125,10 @@ resource "google_cloud_run_v2_service" "workers" {
         resources {
           limits = { cpu = "500m", memory = "256Mi" }
         }
+        volume_mounts {
+          name       = "metrics-config"
+          mount_path = local.metrics_folder
+        }
       }
     }
 
@@ -134,6 +139,20 @@ resource "google_cloud_run_v2_service" "workers" {
         items {
           version = google_secret_manager_secret_version.redis_ca.version
           path    = basename(local.redis_ca_file)
+        }
+      }
+    }
+
+    dynamic "volumes" {
+      for_each = google_secret_manager_secret_version.metrics_config
+      content {
+        name = "metrics-config"
+        secret {
+          secret = google_secret_manager_secret.this["metrics-config"].secret_id
+          items {
+            version = volumes.value.version
+            path    = "config.yaml"
+          }
         }
       }
     }
@@ -153,4 +172,13 @@ resource "google_cloud_run_v2_service" "workers" {
     google_dns_record_set.apis,
     google_dns_record_set.api_names,
   ]
+}
+
+resource "google_cloud_run_v2_service_iam_member" "front_calls_workers" {
+  for_each = google_cloud_run_v2_service.workers
+  project  = var.project_id
+  location = var.region
+  name     = each.value.name
+  role     = "roles/run.invoker"
+  member   = google_service_account.this["front"].member
 }

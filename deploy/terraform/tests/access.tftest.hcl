@@ -71,8 +71,8 @@ run "behind_iap" {
   }
 
   assert {
-    condition     = one([for matcher in google_compute_url_map.this[0].path_matcher : one(matcher.path_rule).paths if matcher.name == "hub"]) == toset(["/ingest/*", "/s/*", "/v1/*", "/v1/notifications:push", "/v1alpha/*"])
-    error_message = "Past IAP go what Google signs, links that lead on, and what asks for an API token."
+    condition     = one([for matcher in google_compute_url_map.this[0].path_matcher : one(matcher.path_rule).paths if matcher.name == "hub"]) == toset(["/ingest/*", "/s/*", "/v1/*", "/v1alpha/*"])
+    error_message = "Past IAP go links that lead on, and what asks for an API token."
   }
 
   assert {
@@ -91,8 +91,8 @@ run "behind_iap" {
   }
 
   assert {
-    condition     = [for rule in google_compute_security_policy.this[0].rule : rule.priority if rule.action == "deny(404)"] == [100] && [for rule in google_compute_security_policy.this[0].rule : rule.priority if rule.action == "throttle"] == [1000]
-    error_message = "Metrics are closed, floods are slowed down, the rest passes."
+    condition     = [for rule in google_compute_security_policy.this[0].rule : rule.priority if rule.action == "throttle"] == [1000]
+    error_message = "Floods are slowed down, the rest passes."
   }
 
   assert {
@@ -133,11 +133,11 @@ run "behind_iap" {
 
   assert {
     condition = (
-      google_pubsub_subscription.push[0].push_config[0].push_endpoint == "https://xprof.example.org/v1/notifications:push"
+      google_pubsub_subscription.push[0].push_config[0].push_endpoint == "https://xprof-hub-front-123456789012.us-central1.run.app/v1/notifications:push"
       && google_pubsub_subscription.push[0].push_config[0].oidc_token[0].audience == { for env in google_cloud_run_v2_service.front.template[0].containers[0].env : env.name => env.value }["XPROF_HUB_PUBSUB_AUDIENCE"]
       && { for env in google_cloud_run_v2_service.front.template[0].containers[0].env : env.name => env.value }["XPROF_HUB_PUBSUB_ACCOUNT"] == "xprof-hub-push@example-project.iam.gserviceaccount.com"
     )
-    error_message = "Front ends take the pushes that this subscription signs."
+    error_message = "Front ends take the pushes that this subscription signs, by the one address that works within VPC Service Controls."
   }
 
   assert {
@@ -151,6 +151,7 @@ run "with_a_provider" {
 
   variables {
     auth            = "oidc"
+    profiles        = { training = { root = "gs://example-training/runs" } }
     oidc            = { issuer = "https://login.example.org", client_id = "hub", client_secret = "hub-oidc", client_secret_version = "3" }
     restricted_apis = true
     large_worker    = null
@@ -181,6 +182,20 @@ run "with_a_provider" {
   assert {
     condition     = { for env in google_cloud_run_v2_service.front.template[0].containers[0].env : env.name => env.value if contains(["XPROF_HUB_PREWARM", "XPROF_HUB_SCAN_SECONDS"], env.name) } == { XPROF_HUB_PREWARM = "false", XPROF_HUB_SCAN_SECONDS = "0" }
     error_message = "Without CPU between requests nothing is done in the background."
+  }
+
+  assert {
+    condition = (
+      { for task, job in google_cloud_scheduler_job.this : task => job.schedule } == { prune = "17 3 * * *", scan = "*/5 * * * *" }
+      && keys(google_cloud_run_v2_job_iam_member.scheduler) == ["prune", "scan"]
+      && { for env in google_cloud_run_v2_job.tasks["scan"].template[0].template[0].containers[0].env : env.name => env.value if contains(["HUB_COMMAND", "XPROF_HUB_SCAN_ROOTS"], env.name) } == { HUB_COMMAND = "scan --json", XPROF_HUB_SCAN_ROOTS = "gs://example-training/runs" }
+    )
+    error_message = "A job looks for new sessions instead."
+  }
+
+  assert {
+    condition     = google_storage_bucket_iam_member.profiles["training jobs"].role == "roles/storage.objectViewer"
+    error_message = "So it may read the profiles."
   }
 
   assert {

@@ -42,7 +42,7 @@ run "defaults" {
   }
 
   assert {
-    condition     = google_cloud_run_v2_service.front.template[0].containers[0].liveness_probe[0].http_get[0].path == "/healthz" && google_cloud_run_v2_service.front.template[0].containers[0].startup_probe[0].http_get[0].path == "/readyz"
+    condition     = google_cloud_run_v2_service.front.template[0].containers[0].liveness_probe[0].http_get[0].path == "/health" && google_cloud_run_v2_service.front.template[0].containers[0].startup_probe[0].http_get[0].path == "/ready"
     error_message = "Liveness touches nothing else; readiness asks the database."
   }
 
@@ -88,8 +88,8 @@ run "defaults" {
   # ---- data
 
   assert {
-    condition     = google_sql_database_instance.this.deletion_protection && google_sql_database_instance.this.settings[0].deletion_protection_enabled && !google_sql_database_instance.this.settings[0].ip_configuration[0].ipv4_enabled && google_sql_database_instance.this.settings[0].ip_configuration[0].ssl_mode == "ENCRYPTED_ONLY"
-    error_message = "The database is protected, private and encrypted."
+    condition     = google_sql_database_instance.this.deletion_protection && google_sql_database_instance.this.settings[0].deletion_protection_enabled && !google_sql_database_instance.this.settings[0].ip_configuration[0].ipv4_enabled && google_sql_database_instance.this.settings[0].ip_configuration[0].ssl_mode == "TRUSTED_CLIENT_CERTIFICATE_REQUIRED"
+    error_message = "The database is protected, private and encrypted, and nobody comes without a certificate."
   }
 
   assert {
@@ -97,9 +97,9 @@ run "defaults" {
     error_message = "It is backed up to any moment, and people and parts sign in with their identity."
   }
 
-  # 30 for each of 5 front ends, 25 for jobs and people.
+  # 30 for each of 5 front ends and for the first one of the next revision, 25 for jobs and people.
   assert {
-    condition     = { for flag in google_sql_database_instance.this.settings[0].database_flags : flag.name => flag.value }["max_connections"] == "175"
+    condition     = { for flag in google_sql_database_instance.this.settings[0].database_flags : flag.name => flag.value }["max_connections"] == "205"
     error_message = "It lets in all that front ends may open."
   }
 
@@ -146,8 +146,8 @@ run "defaults" {
   }
 
   assert {
-    condition     = alltrue([for key in ["proxy", "setup"] : !contains(google_compute_firewall.egress[key].target_tags, "xprof-hub-worker")])
-    error_message = "Workers can't reach the database."
+    condition     = google_compute_firewall.egress["proxy"].target_tags == toset(["xprof-hub-front", "xprof-hub-jobs", "xprof-hub-setup"]) && toset(flatten([for rule in google_compute_firewall.egress : [for allowed in rule.allow : allowed.ports]])) == toset(["443", "6378", "3307"])
+    error_message = "Workers can't reach the database, and others only through their proxies."
   }
 
   assert {
@@ -161,13 +161,13 @@ run "defaults" {
   }
 
   assert {
-    condition     = alltrue([for labels in [google_cloud_run_v2_service.front.labels, google_cloud_run_v2_job.prune.labels, google_storage_bucket.cache.labels, google_storage_bucket.uploads.labels, google_redis_instance.this.labels, google_sql_database_instance.this.settings[0].user_labels, google_secret_manager_secret.this["secret-key"].labels, google_artifact_registry_repository.images.labels] : labels == tomap({ app = "xprof-hub", "managed-by" = "terraform" })])
+    condition     = alltrue([for labels in [google_cloud_run_v2_service.front.labels, google_cloud_run_v2_job.tasks["prune"].labels, google_storage_bucket.cache.labels, google_storage_bucket.uploads.labels, google_redis_instance.this.labels, google_sql_database_instance.this.settings[0].user_labels, google_secret_manager_secret.this["secret-key"].labels, google_artifact_registry_repository.images.labels] : labels == tomap({ app = "xprof-hub", "managed-by" = "terraform" })])
     error_message = "Everything has labels."
   }
 
   assert {
-    condition     = google_cloud_scheduler_job.prune.schedule == "17 3 * * *" && endswith(google_cloud_scheduler_job.prune.http_target[0].uri, "/jobs/xprof-hub-prune:run")
-    error_message = "What is due is deleted once a day."
+    condition     = { for task, job in google_cloud_scheduler_job.this : task => job.schedule } == { prune = "17 3 * * *" } && endswith(google_cloud_scheduler_job.this["prune"].http_target[0].uri, "/jobs/xprof-hub-prune:run")
+    error_message = "What is due is deleted once a day; front ends look for sessions themselves."
   }
 
   assert {

@@ -56,13 +56,34 @@ run "values" {
     subnet_range          = "10.0.0.0/28"
     upload_undelete_days  = 3
     secret_key_version    = 0
+    prune_schedule        = "daily"
+    scan_schedule         = "daily"
+    kms_key               = "my-key"
+    redis                 = { memory_gb = 2, replicated = true, read_replicas = 1 }
     notification_channels = ["on-call@example.org"]
   }
   expect_failures = [
     var.project_id, var.region, var.name, var.labels, var.admins, var.iap_members, var.profiles, var.settings,
     var.front, var.worker, var.large_worker, var.database, var.subnet_range, var.upload_undelete_days,
-    var.secret_key_version, var.notification_channels,
+    var.secret_key_version, var.notification_channels, var.prune_schedule, var.scan_schedule, var.kms_key, var.redis,
   ]
+}
+
+run "two_keys_that_are_one" {
+  command = plan
+  variables {
+    secret_key_version          = 2
+    accepted_secret_key_version = 2
+  }
+  expect_failures = [var.accepted_secret_key_version]
+}
+
+run "connections" {
+  command = plan
+  variables {
+    front = { database_connections = 1 }
+  }
+  expect_failures = [var.front]
 }
 
 run "settings_of_the_module" {
