@@ -19,6 +19,7 @@ from typing import cast
 import redis
 
 from loader.errors import ErrorCode, LoaderError
+from loader.hedged_reads import HedgedReads, ReadObserver, Reads
 from loader.keys import MARK_DIGITS
 from loader.results import PIECE_BYTES, FilePieces, OpenResult, ResultHeader, read_header
 
@@ -55,6 +56,38 @@ def connect(url: str) -> redis.Redis:
     )
 
 
+def hedged_reads(
+    client: redis.Redis, url: str, replica_url: str, observer: ReadObserver
+) -> HedgedReads:
+    """Reads with a second way to Redis.
+
+    Args:
+        client: of the first Redis.
+        url: of the same one.
+        replica_url: of a replica; empty when there is none.
+        observer: told of reads that were asked twice.
+    """
+    second = redis.Redis.from_url(
+        replica_url or url, socket_connect_timeout=0.3, socket_timeout=1.0, health_check_interval=30
+    )
+    return HedgedReads(client, second, bool(replica_url), observer)
+
+
+class _PlainReads:
+    """`Reads` of one Redis."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def part(self, name: str, start: int, end: int) -> bytes:
+        """See `Reads.part`."""
+        return cast(bytes, self._client.getrange(name, start, end))
+
+    def is_there(self, name: str) -> bool:
+        """See `Reads.is_there`."""
+        return bool(self._client.exists(name))
+
+
 def _mark_of(name: bytes) -> str:
     return name.decode(errors="replace").removeprefix(_PREFIX)[:MARK_DIGITS]
 
@@ -86,12 +119,24 @@ class RedisGuard:
 
 
 class RedisResults:
-    """A `ResultStore` in Redis."""
+    """A `ResultStore` in Redis.
 
-    def __init__(self, client: redis.Redis, guard: RedisGuard) -> None:
+    Args:
+        client: where answers are kept.
+        guard: leaves it alone for a moment after a failure.
+        reads: how they are read; plainly, if None.
+    """
+
+    def __init__(self, client: redis.Redis, guard: RedisGuard, reads: Reads | None = None) -> None:
         self._client = client
         self._guard = guard
+        self._reads = reads or _PlainReads(client)
         self._rename = client.register_script(_RENAME)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether Redis failed a moment ago, so that nothing is found."""
+        return self._guard.is_paused
 
     def open(self, key: str) -> OpenResult | None:
         """The answer under the key; None also when Redis is out of order or the value is damaged."""
@@ -99,7 +144,7 @@ class RedisResults:
             return None
         name = _PREFIX + key
         try:
-            first = cast(bytes, self._client.getrange(name, 0, _FIRST_PIECE - 1))
+            first = self._reads.part(name, 0, _FIRST_PIECE - 1)
         except redis.RedisError as problem:
             self._guard.record(problem)
             return None
@@ -120,7 +165,7 @@ class RedisResults:
         while left > 0:
             end = offset + min(left, PIECE_BYTES) - 1
             try:
-                piece = cast(bytes, self._client.getrange(name, offset, end))
+                piece = self._reads.part(name, offset, end)
             except redis.RedisError as problem:
                 self._guard.record(problem)
                 raise ConnectionError("redis went away while a result was being read") from problem
@@ -135,7 +180,7 @@ class RedisResults:
         if self._guard.is_paused:
             return False
         try:
-            return bool(self._client.exists(_PREFIX + key))
+            return self._reads.is_there(_PREFIX + key)
         except redis.RedisError as problem:
             self._guard.record(problem)
             return False

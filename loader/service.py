@@ -14,6 +14,7 @@ from loader.answers import Made
 from loader.artifacts import ArtifactStore
 from loader.catalog import SessionFiles, list_session
 from loader.conversion import Converter
+from loader.counted_looks import Look
 from loader.engine.base import StopSignal
 from loader.errors import CACHEABLE, ErrorCode, LoaderError, raise_without_place
 from loader.flight import Flight, Flights
@@ -111,6 +112,10 @@ class ToolDataService:
     Attributes:
         stopping: whether the worker ends. Once it was told to, nothing is begun (BUSY), and what nobody waits
             for is given up; later all is (CANCELLED).
+
+    Args:
+        first_look: into `results`, for who has just come, so that somebody can count: the looks of those who
+            wait are many and say nothing.
     """
 
     def __init__(
@@ -123,9 +128,11 @@ class ToolDataService:
         retention: Retention,
         progress: ProgressBoard,
         stopping: Stopping | None = None,
+        first_look: Look | None = None,
     ) -> None:
         self._storage = storage
         self._results = results
+        self._first_look = first_look or results.open
         self._artifacts = artifacts
         self._leases = leases
         self._converter = converter
@@ -170,7 +177,7 @@ class ToolDataService:
         raise AssertionError("the last try returns or raises")
 
     def _answer(self, asked: _Asked) -> OpenResult:
-        found = self._look(asked)
+        found = self._look(asked, self._first_look)
         if found is None:
             self._flights.run(
                 asked.plan.key,
@@ -185,12 +192,12 @@ class ToolDataService:
             )
         return answer_or_raise(found)
 
-    def _look(self, asked: _Asked) -> OpenResult | None:
+    def _look(self, asked: _Asked, look: Look | None = None) -> OpenResult | None:
         """What is kept for the request: its answer, or a failure that is remembered.
 
         A failure of the tool counts as long as the profiles would have to be read.
         """
-        found = self._look_under(asked, asked.plan.key)
+        found = self._look_under(asked, asked.plan.key, look)
         if found is not None:
             return found
         failed = self._look_under(asked, asked.tool_key)
@@ -199,9 +206,9 @@ class ToolDataService:
             return None
         return failed
 
-    def _look_under(self, asked: _Asked, key: str) -> OpenResult | None:
+    def _look_under(self, asked: _Asked, key: str, look: Look | None = None) -> OpenResult | None:
         """What is kept under a key, or under that of its failures if this worker has much memory."""
-        found = self._results.open(key)
+        found = (look or self._results.open)(key)
         if not asked.is_large:
             return found
         if found is not None:

@@ -26,11 +26,11 @@ from server.discovery.service import build_discovery
 from server.errors import install_error_handlers
 from server.figures.collecting import Collector
 from server.figures.filling import Figures
+from server.front_lookups import FrontLookups
 from server.job_path import JobPath
 from server.limits.middleware import LimitTraffic
 from server.limits.service import open_limits
 from server.link_answers import install_link_answers
-from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import (
     CollapseSlashes,
@@ -41,6 +41,7 @@ from server.middleware import (
 )
 from server.pages import ROBOTS_PATH
 from server.prewarm import Prewarmer, PrewarmRules
+from server.probes import METRICS_PATH, PROBE_PATHS, add_probes
 from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.routes.xprof_progress import QUIET_ROUTES
@@ -49,6 +50,8 @@ from server.services import Services, Threads
 from server.settings import Settings
 from server.shared_results import open_shared
 from server.signed_in import open_sign_ins
+from server.tracing.application import TracedApp
+from server.tracing.spans import open_spans
 from server.turned_away import install_turned_away
 from server.ui.assets import load_assets
 from server.ui.policies import Policies
@@ -62,8 +65,6 @@ from server.workers import IDLE_SECONDS, Workers
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64
 _PASSWORD_THREADS = 4
-METRICS_PATH = "/metrics"
-QUIET_PATHS = ("/healthz", "/readyz", METRICS_PATH)
 
 
 def connect_workers(settings: Settings, metrics: Metrics) -> Workers:
@@ -98,7 +99,7 @@ def build_services(settings: Settings) -> Services:
     database.make_ready(may_migrate=settings.migrate)
     metrics = Metrics()
     workers = connect_workers(settings, metrics)
-    results, progress = open_shared(settings)
+    results, progress = open_shared(settings, metrics.fleet.record_hedged_read)
     rules = PrewarmRules(settings.prewarm, settings.prewarm_bytes)
     storage = open_storage(settings.readable_roots)
     version = engine_version(settings.engine)
@@ -135,13 +136,15 @@ def build_services(settings: Settings) -> Services:
         link_seals=LinkSeals(*sealing_secrets(settings)),
         limits=open_limits(settings, metrics.record_refused_request),
         threads=threads,
+        spans=open_spans(settings, "front"),
+        lookups=FrontLookups(results, metrics.parts.looked_up),
     )
 
 
 def create_app(settings: Settings) -> FastAPI:
     """The front end's HTTP application."""
     services = build_services(settings)
-    app = FastAPI(
+    app = TracedApp(
         title="XProf Hub",
         summary="Runs, profiler sessions and share links.",
         docs_url=None,
@@ -152,6 +155,7 @@ def create_app(settings: Settings) -> FastAPI:
         separate_input_output_schemas=False,
         servers=[{"url": settings.base_url.rstrip("/") + settings.path_prefix or "/"}],
     )
+    app.spans = services.spans
     app.state.services = services
     app.state.stopping = Stopping()
     app.state.stopping.when_letting_go(services.workers.give_up)
@@ -183,6 +187,7 @@ async def _running(services: Services) -> AsyncIterator[None]:
     await services.workers.aclose()
     services.limits.traffic.close()
     await run_in_threadpool(services.database.close)
+    await run_in_threadpool(services.spans.close)
 
 
 def _add_middleware(app: FastAPI, services: Services) -> None:
@@ -192,31 +197,24 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
         ContentHost, content_url=settings.content_url, path_prefix=settings.path_prefix
     )
     app.add_middleware(LimitTraffic, limits=services.limits, policies=services.policies)
-    app.add_middleware(Observe, metrics=services.metrics, quiet=(*QUIET_PATHS, *QUIET_ROUTES))
+    app.add_middleware(Observe, metrics=services.metrics, quiet=(*PROBE_PATHS, *QUIET_ROUTES))
     app.add_middleware(JobPath)
     app.add_middleware(CollapseSlashes)
     app.add_middleware(
         PathPrefix,
         prefix=settings.path_prefix,
-        always=(*QUIET_PATHS, ROBOTS_PATH),
+        always=(*PROBE_PATHS, ROBOTS_PATH),
         private=(METRICS_PATH,),
     )
     app.add_middleware(SecurityHeaders, is_tls=settings.is_tls)
 
 
 def _add_probes(app: FastAPI, services: Services) -> None:
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok"}
-
-    @app.get("/readyz", include_in_schema=False)
-    async def readyz() -> Response:
+    async def ready() -> Response:
         try:
             await run_in_threadpool(services.database.ping)
         except Exception as problem:  # noqa: BLE001 - whatever the driver raises means the same here
             return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
         return JSONResponse({"status": "ok"})
 
-    @app.get(METRICS_PATH, include_in_schema=False)
-    async def show_metrics() -> Response:
-        return Response(services.metrics.text(), media_type=METRICS_TYPE)
+    add_probes(app, ready, None if services.settings.metrics_port else services.metrics)

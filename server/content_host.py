@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.probes import LIVE_PATHS, READY_PATHS
 from server.redirects import lead_to
 from server.ui.policies import Policies
 from server.ui.shell import LINK_UNKNOWN
@@ -23,7 +24,7 @@ from server.web_addresses import is_host_of
 from server.xprof_pages import html_response
 
 _LINKS = "/s"
-_ON_BOTH = ("/_assets", "/healthz", "/readyz", "/robots.txt")
+_ON_BOTH = ("/_assets", *LIVE_PATHS, *READY_PATHS, "/robots.txt")
 """What the pages of both hosts are made of, and what asks after the process rather than the host."""
 _SIGNED_IN = re.compile(
     r"/runs/[^/]+/sessions/[^/]+/(?:data/plugin/profile|enter)(?:/.*)?", re.DOTALL

@@ -5,10 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from loader.observing import ConversionRecord
-
-_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
-_RATIOS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 4.0)
-_MEGABYTES = (64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+from server.buckets import CONVERSION_SECONDS, MEMORY_MEGABYTES, MEMORY_RATIOS
 
 
 class ConversionMetrics:
@@ -25,7 +22,7 @@ class ConversionMetrics:
             "xprof_hub_conversion_seconds",
             "Wall clock of engine runs",
             ["source"],
-            buckets=_SECONDS,
+            buckets=CONVERSION_SECONDS,
             registry=registry,
         )
         self._cpu = Counter(
@@ -38,14 +35,14 @@ class ConversionMetrics:
             "xprof_hub_conversion_memory_ratio",
             "Largest resident size of engine runs as a share of what was set aside for them",
             ["source"],
-            buckets=_RATIOS,
+            buckets=MEMORY_RATIOS,
             registry=registry,
         )
         self._memory = Histogram(
             "xprof_hub_conversion_peak_megabytes",
             "Largest resident size of engine runs",
             ["source"],
-            buckets=_MEGABYTES,
+            buckets=MEMORY_MEGABYTES,
             registry=registry,
         )
 

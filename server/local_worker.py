@@ -96,7 +96,9 @@ class LocalWorker:
             secret = secrets.token_urlsafe(32)
         self._listener = listen("127.0.0.1", 0)
         self._url = url_of(self._listener)
-        self._settings = settings.model_copy(update={"secret_key": secret, "host": "127.0.0.1"})
+        # A port for metrics is the front end's; the worker's stay on its own.
+        own = {"secret_key": secret, "host": "127.0.0.1", "metrics_port": 0}
+        self._settings = settings.model_copy(update=own)
         self.front_settings = settings.model_copy(
             update={"secret_key": secret, "workers": (self._url,), "worker_identity": "none"}
         )

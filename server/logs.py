@@ -14,6 +14,8 @@ from typing import TextIO
 import structlog
 
 from auth.tokens import redact
+from loader.traces import current_trace
+from server.google_logs import GoogleFields
 
 EventDict = MutableMapping[str, object]
 
@@ -23,8 +25,22 @@ def redact_tokens(_logger: object, _method: str, event: EventDict) -> EventDict:
     return {key: redact(value) if isinstance(value, str) else value for key, value in event.items()}
 
 
-def configure_logs(level: str, stream: TextIO = sys.stderr) -> None:
-    """Sends the logs of this process to the stream; `level` is a name like `info`."""
+def add_trace(_logger: object, _method: str, event: EventDict) -> EventDict:
+    """Says which request an event belongs to, if any."""
+    trace = current_trace()
+    if trace is not None:
+        event["trace_id"], event["span_id"] = trace.trace_id, trace.span_id
+    return event
+
+
+def configure_logs(level: str, stream: TextIO = sys.stderr, google_project: str = "") -> None:
+    """Sends the logs of this process to the stream.
+
+    Args:
+        level: a name like `info`.
+        stream: where to.
+        google_project: whose Cloud Logging reads it; lines then have the fields that it knows.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -33,13 +49,16 @@ def configure_logs(level: str, stream: TextIO = sys.stderr) -> None:
         structlog.processors.StackInfoRenderer(),
         structlog.processors.format_exc_info,
         structlog.stdlib.ExtraAdder(),
+        add_trace,
         redact_tokens,
     ]
+    special = [GoogleFields(google_project)] if google_project else []
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             redact_tokens,
+            *special,
             structlog.processors.JSONRenderer(),
         ],
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from server.admission_metrics import AdmissionMetrics
+from server.buckets import FIRST_BYTE_SECONDS
 from server.conversion_metrics import ConversionMetrics
 from server.discovery_metrics import DiscoveryMetrics
 from server.fleet_metrics import FleetMetrics
+from server.part_metrics import PartMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -16,60 +18,68 @@ class Metrics:
     """The counters of a front end or a worker; labels never hold names of runs, sessions or hosts."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self.requests = Counter(
             "xprof_hub_requests",
             "Requests by route and status",
             ["route", "status"],
-            registry=self._registry,
+            registry=self.registry,
         )
         self.in_flight = Gauge(
-            "xprof_hub_requests_in_flight", "Requests being answered", registry=self._registry
+            "xprof_hub_requests_in_flight", "Requests being answered", registry=self.registry
+        )
+        self.first_byte = Histogram(
+            "xprof_hub_first_byte_seconds",
+            "Time until an answer began, by its kind (page, tool_data, asset, api, other)",
+            ["kind"],
+            buckets=FIRST_BYTE_SECONDS,
+            registry=self.registry,
         )
         self.results = Counter(
             "xprof_hub_results",
             "Lookups of finished answers by outcome (hit, miss, not_modified)",
             ["outcome"],
-            registry=self._registry,
+            registry=self.registry,
         )
         self.worker_retries = Counter(
             "xprof_hub_worker_retries",
             "Requests sent to another worker after a failure",
-            registry=self._registry,
+            registry=self.registry,
         )
         self.prewarms = Counter(
             "xprof_hub_prewarms",
             "Sessions converted in advance by how it ended (done, cancelled, failed)",
             ["outcome"],
-            registry=self._registry,
+            registry=self.registry,
         )
         self.lost_registrations = Counter(
             "xprof_hub_lost_registrations",
             "Jobs that were told to go on although their registration could not be stored",
-            registry=self._registry,
+            registry=self.registry,
         )
         self.fast_attempts = Counter(
             "xprof_hub_fast_attempts",
             "Runs of xprof-rs by outcome: answered, or why XProf was asked instead",
             ["tool", "outcome"],
-            registry=self._registry,
+            registry=self.registry,
         )
         self.shadow_comparisons = Counter(
             "xprof_hub_shadow_comparisons",
             "Answers of xprof-rs compared with XProf's by outcome (equal, different, failed)",
             ["tool", "outcome"],
-            registry=self._registry,
+            registry=self.registry,
         )
         self.refused_requests = Counter(
             "xprof_hub_refused_requests",
             "Requests that went over a limit against guessing or flooding",
             ["limit"],
-            registry=self._registry,
+            registry=self.registry,
         )
-        self.discovery = DiscoveryMetrics(self._registry)
-        self.fleet = FleetMetrics(self._registry)
-        self.admission = AdmissionMetrics(self._registry)
-        self.conversions = ConversionMetrics(self._registry)
+        self.discovery = DiscoveryMetrics(self.registry)
+        self.fleet = FleetMetrics(self.registry)
+        self.admission = AdmissionMetrics(self.registry)
+        self.conversions = ConversionMetrics(self.registry)
+        self.parts = PartMetrics(self.registry)
 
     def record_prewarm(self, outcome: str) -> None:
         """Counts one session that was converted in advance, or was not."""
@@ -89,4 +99,4 @@ class Metrics:
 
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)

@@ -15,7 +15,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from auth.tokens import redact
+from server.error_table import PASSING, SOON_SECONDS
 from server.metrics import Metrics
+from server.route_kinds import RouteKind, kind_of
+from server.tracing.notes import current_notes
 from server.ui.policies import DATA_POLICY
 
 logger = logging.getLogger("xprof_hub.access")
@@ -31,6 +34,7 @@ _SECURITY_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": DATA_POLICY,
 }
+_TIMED_KINDS = frozenset({RouteKind.PAGE, RouteKind.TOOL_DATA})
 _HSTS = {"Strict-Transport-Security": "max-age=31536000"}
 _SLASHES = re.compile(r"//+")
 
@@ -94,7 +98,10 @@ def security_headers(is_tls: bool) -> dict[str, str]:
 
 
 class SecurityHeaders:
-    """Adds the headers that every answer carries, without replacing a route's own."""
+    """Adds the headers that every answer carries, without replacing a route's own.
+
+    So no 429 and no 503 leaves a caller without a time to come back, whoever has made it.
+    """
 
     def __init__(self, app: ASGIApp, is_tls: bool) -> None:
         self._app = app
@@ -115,6 +122,8 @@ class SecurityHeaders:
                 own = self._unchanged if message["status"] == 304 else self._headers
                 for name, value in own.items():
                     headers.setdefault(name, value)
+                if message["status"] in PASSING:
+                    headers.setdefault("Retry-After", str(SOON_SECONDS))
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
@@ -123,7 +132,8 @@ class SecurityHeaders:
 class Observe:
     """Counts requests and writes one line for each, with the route and without query or token.
 
-    Of the routes in `quiet` (by their templates) only failures get a line.
+    Of the routes in `quiet` (by their templates) only failures get a line. Pages and tools' data say in
+    `Server-Timing` where their time went.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, quiet: Iterable[str]) -> None:
@@ -143,6 +153,7 @@ class Observe:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                self._note_begin(scope, message, time.monotonic() - start)
             await send(message)
 
         self._metrics.in_flight.inc()
@@ -152,8 +163,21 @@ class Observe:
             self._metrics.in_flight.dec()
             self._note(scope, status, time.monotonic() - start)
 
+    def _note_begin(self, scope: Scope, message: Message, seconds: float) -> None:
+        headers = MutableHeaders(scope=message)
+        kind = kind_of(_route_of(scope), headers.get("content-type", ""))
+        self._metrics.first_byte.labels(kind.value).observe(seconds)
+        notes = current_notes()
+        if notes is not None and kind in _TIMED_KINDS and message["status"] < 400:
+            timing = notes.server_timing()
+            if timing:
+                headers["Server-Timing"] = timing
+
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "none")
+        route = _route_of(scope)
+        notes = current_notes()
+        if notes is not None:
+            notes.route = route
         self._metrics.requests.labels(route, str(status)).inc()
         if route in self._quiet and status < 400:
             return
@@ -166,3 +190,9 @@ class Observe:
                 "milliseconds": round(seconds * 1000),
             },
         )
+
+
+def _route_of(scope: Scope) -> str:
+    """The template of the route that answers, `none` where there is none."""
+    route = getattr(scope.get("route"), "path", None)
+    return route if isinstance(route, str) else "none"

@@ -31,6 +31,7 @@ from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
 from server.listening import StartError, listen, url_of
 from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
+from server.metrics_port import metrics_port
 from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
 from server.ui.xprof_files import XprofNotInstalledError
@@ -137,6 +138,8 @@ def serve(
             from server.worker import create_worker_app
 
             app = _build(create_worker_app, settings)
+            shown = metrics_port(app.state.metrics, settings.host, settings.metrics_port)
+            stack.enter_context(shown)
             _run(app, listener, on_ready, settings)
             return
         if part is None and not settings.workers:
@@ -145,7 +148,10 @@ def serve(
         from server.app import create_app
 
         app = _build(create_app, settings)
-        stack.enter_context(copies_in_background(settings, app.state.services.assets))
+        services = app.state.services
+        shown = metrics_port(services.metrics, settings.host, settings.metrics_port)
+        stack.enter_context(shown)
+        stack.enter_context(copies_in_background(settings, services.assets))
         _run(app, listener, on_ready, settings)
 
 

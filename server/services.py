@@ -16,6 +16,7 @@ from server.audit.log import AuditLog
 from server.deferred import Deferred
 from server.discovery.service import Discovery
 from server.figures.filling import Figures
+from server.front_lookups import FrontLookups
 from server.limits.service import Limits
 from server.metrics import Metrics
 from server.prewarm import Prewarmer
@@ -23,6 +24,7 @@ from server.recent_listings import RecentListings
 from server.registry.database import Database
 from server.settings import Settings
 from server.sign_ins import SignIns
+from server.tracing.spans import Spans
 from server.ui.assets import Assets
 from server.ui.policies import Policies
 from server.uploads.service import Uploads
@@ -69,6 +71,8 @@ class Services:
     link_seals: LinkSeals
     limits: Limits
     threads: Threads
+    spans: Spans
+    lookups: FrontLookups
 
 
 def get_services(request: Request) -> Services:

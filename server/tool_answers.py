@@ -39,6 +39,7 @@ from server.preferences import async_patience
 from server.schemas.progress import AnswerProgress
 from server.services import Services
 from server.streams import ClosingResponse
+from server.tracing.notes import timed
 
 WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
@@ -63,12 +64,13 @@ class ToolAnswers:
         Raises:
             LoaderError: the storage's own errors.
         """
-        files = await anyio.to_thread.run_sync(
-            list_session,
-            self._services.storage,
-            locations,
-            limiter=self._services.threads.storage,
-        )
+        with timed("listing"):
+            files = await anyio.to_thread.run_sync(
+                list_session,
+                self._services.storage,
+                locations,
+                limiter=self._services.threads.storage,
+            )
         self._services.listings.note(files)
         return files
 
@@ -208,13 +210,16 @@ class ToolAnswers:
 
     async def _open(self, plan: Plan, encoding: str) -> Body:
         """The body in the encoding, from the nearest place that has it."""
-        cache = self._services.threads.cache
-        if encoding not in {ZSTD, IDENTITY}:
-            ready = await self._look_up(encoded_key(plan.key, encoding))
-            if ready is not None:
-                self._services.metrics.results.labels("hit").inc()
-                return stored_body(plan.key, ready, cache)
-        stored = await self._look_up(plan.key)
+        cache, lookups = self._services.threads.cache, self._services.lookups
+        with timed("cache"):
+            if encoding not in {ZSTD, IDENTITY}:
+                ready = await self._look_up(encoded_key(plan.key, encoding))
+                if ready is not None:
+                    self._services.metrics.results.labels("hit").inc()
+                    lookups.note(is_found=True)
+                    return stored_body(plan.key, ready, cache)
+            stored = await self._look_up(plan.key)
+        lookups.note(is_found=stored is not None)
         wants_large = stored is not None and self._may_large_help(stored)
         if stored is not None and not wants_large:
             self._services.metrics.results.labels("hit").inc()
@@ -222,7 +227,8 @@ class ToolAnswers:
             body = stored_body(plan.key, answer_or_raise(stored), cache, ask)
         else:
             self._services.metrics.results.labels("miss").inc()
-            answer = await self._services.workers.get(plan.request, is_large=wants_large)
+            with timed("worker"):
+                answer = await self._services.workers.get(plan.request, is_large=wants_large)
             body = worker_body(answer)
         if encoding == ZSTD:
             return body

@@ -9,25 +9,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
-from fastapi import FastAPI, Response
+from fastapi import FastAPI
 
 from loader.admission import Admission
 from loader.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.conversion import Converter
+from loader.counted_looks import Look, counted
 from loader.engine.base import Engine, Limits
 from loader.engine.fast import FastEngine
 from loader.engine.produced import produced_files
 from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS
 from loader.engine.xprof import XprofEngine, check_pinned
+from loader.hedged_reads import ReadObserver
 from loader.inspection.limits import InspectionLimits
 from loader.leases import Leases, ProcessLeases
+from loader.observing import CacheLayer, ConversionObserver
 from loader.progress import PROGRESS_FOLDER, DirectoryProgress, ProgressBoard
 from loader.redaction.intake import RedactedIntake
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redis_leases import RedisLeases
 from loader.redis_progress import RedisProgress
-from loader.redis_results import RedisGuard, RedisResults, connect
+from loader.redis_results import RedisGuard, RedisResults, connect, hedged_reads
 from loader.remembered_intake import RememberedIntake
 from loader.results import DirectoryResults, ResultStore, TieredResults
 from loader.scratch import Scratch
@@ -36,11 +39,14 @@ from loader.shadow import ShadowComparisons
 from loader.storage.roots import open_storage
 from server.cores import usable_cores
 from server.memory import memory_for_conversions
-from server.metrics import CONTENT_TYPE as METRICS_TYPE
 from server.metrics import Metrics
 from server.middleware import Observe
+from server.probes import PROBE_PATHS, add_probes
 from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
+from server.tracing.application import TracedApp
+from server.tracing.conversions import ObservedConversions
+from server.tracing.spans import NoSpans, Spans, open_spans
 from server.worker_endpoint import answer_with
 from server.worker_protocol import TOOL_DATA_PATH, worker_credentials
 
@@ -69,27 +75,39 @@ class Shared:
 
     Attributes:
         results: finished answers.
+        first_look: into the same, counted.
         leases: who makes which answer.
         progress: how far the work on an answer is.
     """
 
     results: ResultStore
+    first_look: Look
     leases: Leases
     progress: ProgressBoard
 
 
-def open_shared(settings: Settings) -> Shared:
+def open_shared(
+    settings: Settings, observer: ConversionObserver, on_hedged_read: ReadObserver
+) -> Shared:
     """Results in the directory on this machine, in front of Redis when there is one; the rest in Redis, too.
 
     All use one connection and one guard, so that a stopped Redis is noticed once.
     """
     near = DirectoryResults(settings.data_dir / "results", settings.cache_bytes)
+    look_near = counted(near.open, CacheLayer.DISK, observer.looked_up)
     if not settings.redis_url:
         board = DirectoryProgress(settings.data_dir / PROGRESS_FOLDER)
-        return Shared(near, ProcessLeases(), board)
+        return Shared(near, look_near, ProcessLeases(), board)
     client, guard = connect(settings.redis_url), RedisGuard()
-    results = TieredResults(near, RedisResults(client, guard))
-    return Shared(results, RedisLeases(client, guard), RedisProgress(client, guard))
+    reads = hedged_reads(client, settings.redis_url, settings.redis_replica_url, on_hedged_read)
+    far = RedisResults(client, guard, reads)
+    look_far = counted(far.open, CacheLayer.REDIS, observer.looked_up, lambda: guard.is_paused)
+    return Shared(
+        TieredResults(near, far),
+        lambda key: look_near(key) or look_far(key),
+        RedisLeases(client, guard),
+        RedisProgress(client, guard),
+    )
 
 
 def open_artifacts(settings: Settings) -> DirectoryArtifacts | GcsArtifacts:
@@ -107,8 +125,13 @@ def open_artifacts(settings: Settings) -> DirectoryArtifacts | GcsArtifacts:
     return DirectoryArtifacts(Path(root), settings.artifact_bytes)
 
 
-def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
+def build_parts(settings: Settings, metrics: Metrics, spans: Spans | None = None) -> WorkerParts:
     """Puts a worker together.
+
+    Args:
+        settings: its configuration.
+        metrics: told of what it does.
+        spans: likewise; None makes none.
 
     Raises:
         RuntimeError: the installed xprof is not the pinned one, or xprof-rs is needed and not installed.
@@ -117,7 +140,8 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     check_pinned()
     storage = open_storage(settings.readable_roots)
     artifacts = open_artifacts(settings)
-    shared = open_shared(settings)
+    observer = ObservedConversions(metrics.parts, spans or NoSpans())
+    shared = open_shared(settings, observer, metrics.fleet.record_hedged_read)
     scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
     admission = Admission(
         slots=settings.conversions or usable_cores(),
@@ -131,9 +155,12 @@ def build_parts(settings: Settings, metrics: Metrics) -> WorkerParts:
     service = ToolDataService(
         storage=storage,
         results=shared.results,
+        first_look=shared.first_look,
         artifacts=artifacts,
         leases=shared.leases,
-        converter=_build_converter(settings, metrics, engine, scratch, artifacts, admission),
+        converter=_build_converter(
+            settings, metrics, observer, engine, scratch, artifacts, admission
+        ),
         retention=Retention(settings.result_ttl_seconds, settings.error_ttl_seconds),
         progress=shared.progress,
     )
@@ -156,6 +183,7 @@ def _build_engine(
 def _build_converter(
     settings: Settings,
     metrics: Metrics,
+    observer: ConversionObserver,
     engine: Engine,
     scratch: Scratch,
     artifacts: ArtifactStore,
@@ -178,6 +206,7 @@ def _build_converter(
         admission=admission,
         record=metrics.conversions.record,
         produced_files=produced_files,
+        observer=observer,
     )
 
 
@@ -201,8 +230,8 @@ def create_worker_app(settings: Settings) -> FastAPI:
         RuntimeError: the installed xprof is not the pinned one.
         LoaderError: a storage root or the cache root can't be used.
     """
-    metrics = Metrics()
-    parts = build_parts(settings, metrics)
+    metrics, spans = Metrics(), open_spans(settings, "worker")
+    parts = build_parts(settings, metrics, spans)
     readiness = Readiness(parts.engine, settings.sandbox)
     try:
         readiness.start()
@@ -214,32 +243,21 @@ def create_worker_app(settings: Settings) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
         await anyio.to_thread.run_sync(parts.close)
+        await anyio.to_thread.run_sync(spans.close)
 
-    app = FastAPI(
+    app = TracedApp(
         title="XProf Hub worker",
         lifespan=lifespan,
         docs_url=None,
         openapi_url=None,
         redirect_slashes=False,
     )
-    app.add_middleware(Observe, metrics=metrics, quiet=("/healthz", "/readyz", "/metrics"))
-    _add_health(app, metrics, readiness)
+    app.add_middleware(Observe, metrics=metrics, quiet=PROBE_PATHS)
+    add_probes(app, readiness.answer, None if settings.metrics_port else metrics)
+    app.spans = spans
+    app.state.metrics = metrics
     app.state.stopping = parts.service.stopping
     keys = (settings.secret_key, *settings.accepted_secret_keys)
     answer = answer_with(parts.service, worker_credentials(keys))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
     return app
-
-
-def _add_health(app: FastAPI, metrics: Metrics, readiness: Readiness) -> None:
-    @app.get("/healthz")
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok"}
-
-    @app.get("/readyz")
-    async def readyz() -> Response:
-        return await readiness.answer()
-
-    @app.get("/metrics")
-    async def show_metrics() -> Response:
-        return Response(metrics.text(), media_type=METRICS_TYPE)

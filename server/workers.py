@@ -20,7 +20,8 @@ from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
-from server.retries import RetryBudget, pause_before
+from server.retries import pause_before, retry_budget
+from server.tracing.header import trace_headers
 from server.worker_addresses import WorkerAddresses, may_stand_for_several
 from server.worker_frames import FrameReader
 from server.worker_identity import Identity
@@ -101,7 +102,7 @@ class Workers:
         self._on_retry = on_retry
         self._silent_seconds = silent_seconds
         self._identity = identity
-        self._budget = RetryBudget()
+        self._budget = retry_budget()
         self._waiting: set[asyncio.Timeout] = set()
         self._has_given_up = False
         self._client = httpx2.AsyncClient(
@@ -147,7 +148,7 @@ class Workers:
             ) from problem
 
     def give_up(self) -> None:
-        """This front end ends: who waits for an answer to begin gets BUSY now. From the loop's thread only."""
+        """This front end ends: who waits for an answer to begin gets BUSY now. To be called in the loop."""
         self._has_given_up = True
         for waiting in self._waiting:
             waiting.reschedule(asyncio.get_running_loop().time())
@@ -172,7 +173,7 @@ class Workers:
     async def _first_answer(
         self, addresses: WorkerAddresses, session: str, body: ToolRequestBody
     ) -> WorkerAnswer:
-        self._budget.note_request()
+        self._budget.earn()
         pauses = 0
         for attempt in range(_TRIES):
             ranked = await addresses.ranked(session)
@@ -181,7 +182,7 @@ class Workers:
             url = ranked[0]
             if attempt and addresses.is_ejected(url):
                 # All have just failed: a moment to come back. Another one is asked at once.
-                if not self._budget.take():
+                if not self._budget.spend():
                     break
                 await asyncio.sleep(pause_before(pauses))
                 pauses += 1
@@ -209,7 +210,7 @@ class Workers:
             "POST",
             url + TOOL_DATA_PATH,
             json=body.model_dump(mode="json"),
-            headers=await self._identity.headers(url) if self._identity else None,
+            headers=await self._headers(url),
             timeout=_patience(url, self._silent_seconds),
         )
         response = await self._client.send(request, stream=True)
@@ -226,6 +227,10 @@ class Workers:
         except BaseException:
             await response.aclose()
             raise
+
+    async def _headers(self, url: str) -> dict[str, str]:
+        identity = await self._identity.headers(url) if self._identity else {}
+        return {**identity, **trace_headers()}
 
     async def aclose(self) -> None:
         """Closes all connections."""

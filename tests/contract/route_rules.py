@@ -72,6 +72,8 @@ OPEN: Mapping[tuple[str, str], str] = {
     ("GET", "/robots.txt"): "for search engines",
     ("GET", "/healthz"): "for whatever runs the process",
     ("GET", "/readyz"): "likewise",
+    ("GET", "/health"): "likewise",
+    ("GET", "/ready"): "likewise",
     ("GET", "/metrics"): "numbers without names; not published below a path prefix",
     (
         "GET",
