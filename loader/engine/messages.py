@@ -78,6 +78,7 @@ class ChildEnd:
         seconds: wall clock.
         cpu_seconds: user and system time.
         peak_memory_bytes: largest resident size.
+        pid: its process id, as the zygote knows it; 0 when none was started.
     """
 
     ended_by: EndedBy
@@ -88,6 +89,7 @@ class ChildEnd:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory_bytes: int = 0
+    pid: int = 0
 
 
 @dataclass(frozen=True)

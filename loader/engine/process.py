@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, wait
+from typing import IO
 
 from loader.engine.base import Job, Limits, StopSignal
 from loader.engine.messages import ChildEnd, Request, decode_end, encode, encode_request
@@ -28,6 +29,7 @@ _GRACE_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 """How often a waiting caller looks whether its job is still wanted."""
 _CLOSE_SECONDS = 5.0
+_LONGEST_WORDS = 1000
 
 
 class ZygoteProcess:
@@ -124,9 +126,13 @@ class ZygoteProcess:
                     self._command,
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
                     env=clean_environment(),
                     start_new_session=True,
                 )
+            if self._process.stderr is not None:
+                listening = (self._process.stderr,)
+                threading.Thread(target=_relay, args=listening, daemon=True).start()
             with self._ours.makefile("rb") as lines:
                 for line in lines:
                     self._hear(json.loads(line))
@@ -185,6 +191,15 @@ class ZygoteProcess:
         if self._thread.is_alive():
             self.kill()
             self._thread.join(_CLOSE_SECONDS)
+
+
+def _relay(words: IO[bytes]) -> None:
+    """Logs what the zygote has to say of itself, which is little, or the trace of its fault."""
+    with words:
+        for line in words:
+            text = line.decode(errors="replace").rstrip()
+            if text:
+                logger.warning("the engine's zygote says: %s", text[:_LONGEST_WORDS])
 
 
 def _gone() -> LoaderError:

@@ -158,6 +158,7 @@ class Watched:
             seconds=time.monotonic() - self._started,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_memory_bytes=max(self._peak, usage.ru_maxrss * 1024),
+            pid=self.pid,
         )
 
 

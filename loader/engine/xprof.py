@@ -17,6 +17,7 @@ from pathlib import Path
 
 from loader.engine import sandbox
 from loader.engine.base import XPROF_VERSION, Converted, Job, Limits, StopSignal
+from loader.engine.child_log import log_child
 from loader.engine.outcome import explain, read_report
 from loader.engine.process import ZygoteProcess
 from loader.engine.produced import ANSWER_FILE, is_own_file, is_plain_file
@@ -121,10 +122,8 @@ class XprofEngine:
             self._check_layers(zygote)
             end = zygote.run(job, limits, cancelled)
         problem = explain(job, limits, end)
+        log_child(job, end, problem)
         if problem is not None:
-            logger.info(
-                "%s: %s; the engine's last words: %r", job.tool, problem.code.value, end.log
-            )
             raise problem
         report, answer = read_report(end), job.directory / ANSWER_FILE
         if report is None or not is_own_file(answer):
