@@ -24,7 +24,7 @@ locals {
       XPROF_HUB_PUBSUB_AUDIENCE = local.push_endpoint
       XPROF_HUB_PUBSUB_ACCOUNT  = local.emails.push
     } : {},
-    local.has_iap ? { XPROF_HUB_IAP_AUDIENCE = "/projects/${data.google_project.this.number}/global/backendServices/${google_compute_backend_service.this["hub"].generated_id}" } : {},
+    local.iap_settings,
     var.auth != "oidc" ? {} : {
       XPROF_HUB_OIDC_ISSUER       = var.oidc.issuer
       XPROF_HUB_OIDC_CLIENT_ID    = var.oidc.client_id

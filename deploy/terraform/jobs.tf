@@ -2,7 +2,7 @@
 # looks for new sessions where front ends can't.
 
 locals {
-  jobs_settings = merge(local.common_settings, {
+  jobs_settings = merge(local.common_settings, local.iap_settings, {
     XPROF_HUB_BASE_URL             = local.base_url
     XPROF_HUB_AUTH                 = var.auth
     XPROF_HUB_DATABASE_URL         = local.database_urls.jobs

@@ -1,6 +1,9 @@
 # Two host names before one service. The hub's may be behind IAP; the one of share links never is.
 
 locals {
+  iap_settings = local.has_iap ? {
+    XPROF_HUB_IAP_AUDIENCE = "/projects/${data.google_project.this.number}/global/backendServices/${google_compute_backend_service.this["hub"].generated_id}"
+  } : {}
   # The same front ends, with IAP before them (hub) and without (open).
   backends = !local.is_balanced ? {} : merge({ open = false }, local.has_iap ? { hub = true } : {})
   # Links of before lead to the other host name, for people without an account.

@@ -17,6 +17,7 @@ from tests.services.terraform import (
 
 __all__ = ["offline_terraform"]
 README = (MODULE / "README.md").read_text()
+METRIC = re.compile(r"\bxprof_hub_[a-z_]*[a-z]\b")
 SETTING = re.compile(r"\bXPROF_HUB_[A-Z_]*[A-Z]\b")
 
 
@@ -46,6 +47,17 @@ def test_every_setting_is_real() -> None:
     assert len(names) > 20
     known = {f"XPROF_HUB_{name.upper()}" for name in Settings.model_fields}
     assert names <= known, names - known
+
+
+def test_every_metric_is_told_of() -> None:
+    """docs/operations.md has a row for each metric of the hub that alerts and charts ask for."""
+    texts = [(MODULE / name).read_text() for name in ("alert_rules.tf", "dashboard.tf")]
+    asked = {
+        re.sub(r"_(bucket|sum|count)$", "", name) for text in texts for name in METRIC.findall(text)
+    }
+    assert len(asked) > 10
+    told = set(METRIC.findall((MODULE.parents[1] / "docs" / "operations.md").read_text()))
+    assert asked <= told, asked - told
 
 
 def test_everything_is_described() -> None:

@@ -19,6 +19,7 @@ KNOWN_AFTER_APPLY = {
     "XPROF_HUB_IAP_AUDIENCE": "/projects/1/global/backendServices/2",
     "XPROF_HUB_SECRET_KEY": "a-long-random-value",
     "XPROF_HUB_REDIS_URL": "rediss://:secret@10.0.0.3:6378/0",
+    "XPROF_HUB_REDIS_REPLICA_URL": "rediss://:secret@10.0.0.4:6378/0",
 }
 """What a plan can't say: addresses that Google chooses, and secrets."""
 
@@ -46,15 +47,21 @@ def environment_of(resource: dict[str, object]) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def environments(
+def planned(
     offline_terraform: OfflineTerraform, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, str]]:
-    """The settings of every part of the production example, by the part's name."""
+) -> list[dict[str, object]]:
+    """Everything that the production example would make."""
     folder = MODULE / "examples" / "production"
     plan = offline_terraform.plan(folder, tmp_path_factory.mktemp("plan"))
+    return list(resources(plan["planned_values"]["root_module"]))
+
+
+@pytest.fixture(scope="module")
+def environments(planned: list[dict[str, object]]) -> dict[str, dict[str, str]]:
+    """The settings of every part of the production example, by the part's name."""
     kinds = {"google_cloud_run_v2_service", "google_cloud_run_v2_job"}
     found = {}
-    for resource in resources(plan["planned_values"]["root_module"]):
+    for resource in planned:
         values = resource["values"]
         assert isinstance(values, dict)
         if resource["type"] in kinds and values["name"] != "xprof-hub-setup":
@@ -77,7 +84,8 @@ def settings_of(
 
 def test_all_parts_are_told_real_settings(environments: dict[str, dict[str, str]]) -> None:
     workers = {"xprof-hub-worker", "xprof-hub-large-worker"}
-    assert set(environments) == {"xprof-hub-front", "xprof-hub-prune"} | workers
+    jobs = {"xprof-hub-migrate", "xprof-hub-prune"}
+    assert set(environments) == {"xprof-hub-front"} | jobs | workers
     for environment in environments.values():
         assert {name.removeprefix(PREFIX).lower() for name in environment} <= set(
             Settings.model_fields
@@ -95,6 +103,9 @@ def test_a_front_end_starts_with_them_in_production(
     assert settings.storage_roots == ("gs://example-research", "gs://example-training/runs")
     assert settings.scan_roots == settings.storage_roots
     assert settings.link_days == 14
+    assert not settings.migrate, "a job does that, before"
+    assert settings.worker_identity == "google"
+    assert settings.redis_replica_url
 
 
 @pytest.mark.parametrize(
@@ -113,6 +124,49 @@ def test_workers_start_with_them_in_production(
     assert settings.environment == "production"
     assert settings.memory_bytes == settings.conversion_memory_bytes == gib << 30
     assert settings.database_url == ""
+    assert settings.redis_replica_url
+
+
+@pytest.mark.parametrize("part", ["front", "worker", "large-worker"])
+def test_services_end_in_time_and_hide_their_metrics(
+    environments: dict[str, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    part: str,
+) -> None:
+    """Cloud Run kills after 10 s, of which a worker needs 3 to hand over; Google's proxies keep connections 600 s."""
+    settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
+    assert settings.stop_seconds + 3 < 10
+    assert settings.keep_alive_seconds > 600
+    assert settings.metrics_port == 9464 != settings.port
+    assert settings.google_project == "example-xprof"
+
+
+@pytest.mark.parametrize("part", ["migrate", "prune"])
+def test_jobs_reach_the_same_database(
+    environments: dict[str, dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    part: str,
+) -> None:
+    settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
+    front = environments["xprof-hub-front"]["XPROF_HUB_DATABASE_URL"]
+    assert settings.database_url == front.replace("xprof-hub-front", "xprof-hub-jobs")
+    assert settings.problems_with_people() == [], "so that a doctor that runs there finds none"
+
+
+def test_everything_that_takes_labels_has_them(planned: list[dict[str, object]]) -> None:
+    own = {"app": "xprof-hub", "managed-by": "terraform", "team": "ml-performance"}
+    labelled = 0
+    for resource in planned:
+        values = resource["values"]
+        assert isinstance(values, dict)
+        if resource["type"] == "google_monitoring_notification_channel":
+            continue  # the example's own; these labels are its address
+        for name in {"labels", "user_labels"} & set(values):
+            assert own.items() <= (values[name] or {}).items(), resource["address"]
+            labelled += 1
+    assert labelled > 30
 
 
 def test_parts_share_buckets(environments: dict[str, dict[str, str]]) -> None:

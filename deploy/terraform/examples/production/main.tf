@@ -24,6 +24,7 @@ provider "google-beta" {
 resource "google_monitoring_notification_channel" "on_call" {
   display_name = "Who is on call for XProf Hub"
   type         = "email"
+  user_labels  = { team = "ml-performance" }
   labels       = { email_address = "on-call@example.org" }
 }
 
@@ -51,7 +52,7 @@ module "xprof_hub" {
   worker       = { cpu = 8, memory_gib = 32, conversions = 4, min_instances = 1, max_instances = 50, scratch_gib = 6 }
   large_worker = { min_instances = 0, max_instances = 10 }
   database     = { tier = "db-custom-4-15360", regional = true, backups = 30 }
-  redis        = { memory_gb = 10, replicated = true }
+  redis        = { memory_gb = 10, replicated = true, read_replicas = 1 }
 
   settings = { XPROF_HUB_LINK_DAYS = "14" }
 
