@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bench.visits import Habits
+
 MEASURED = "measured, docs/performance.md"
 ASSUMED = "assumed"
 DEMO = "200 requests to `xprof-hub demo`, 2026-11-30; files took 0.7 to 2 ms"
@@ -111,6 +113,15 @@ PARAMETERS = (
     FRONT_START,
     WORKER_START,
     POD_START,
+)
+
+HABITS = Habits(
+    NEW_PEOPLE.value,
+    TRACE_SHARE.value,
+    TOOL_SHARE.value,
+    int(ZOOMS.value),
+    int(WINDOWS.value),
+    int(TOOLS.value),
 )
 
 RESULT_BYTES = {"overview": 10_000, "tool": 50_000, "trace": 530_000, "zoom": 300_000}

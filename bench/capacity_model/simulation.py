@@ -11,6 +11,7 @@ from bench.capacity_model import costs, prices
 from bench.capacity_model.answers import Answers, Counts, Key, Results
 from bench.capacity_model.pool import Clock, Job, Pool
 from bench.capacity_model.scenarios import HOURS, Platform, Scenario
+from bench.visits import draw_visit, rank_of
 
 _DAY, _HOUR = 86_400.0, 3_600.0
 _GIB = 1 << 30
@@ -117,7 +118,7 @@ class Simulation:
 
     def _open_and_go_on(self) -> None:
         self._clock.at(self._next_opening(), self._open_and_go_on)
-        newness = int(math.exp(self._random.random() * math.log(self._sessions + 1))) - 1
+        newness = rank_of(self._random.random(), self._sessions)
         self._open(self._sessions - 1 - newness, self._random.random() < costs.NEW_PEOPLE.value)
 
     def _attach_and_go_on(self) -> None:
@@ -168,14 +169,13 @@ class Simulation:
 
     def _others(self, session: int) -> list[Key]:
         """What else the same person looks at."""
-        chance = self._random.random
+        visit = draw_visit(self._random, costs.HABITS)
         keys: list[Key] = []
-        if chance() < costs.TRACE_SHARE.value:
+        if visit.has_trace:
             keys.append((session, "trace", 0))
-            for _ in range(int(costs.ZOOMS.value)):
-                keys.append((session, "zoom", int(chance() * costs.WINDOWS.value)))
-        if chance() < costs.TOOL_SHARE.value:
-            keys.append((session, "tool", int(chance() * costs.TOOLS.value)))
+            keys += [(session, "zoom", window) for window in visit.zooms]
+        if visit.tool is not None:
+            keys.append((session, "tool", visit.tool))
         return keys
 
     def _ask(self, key: Key, told: Callable[[], None]) -> bool:
