@@ -15,6 +15,8 @@ from loader.errors import ErrorCode, LoaderError
 
 _KEPT_SECONDS = 60.0
 """How long it is known how an answer ended that nobody has come back for."""
+_FULL_SECONDS = 10
+"""When to come again who finds too many answers being made."""
 
 
 @dataclass
@@ -96,7 +98,7 @@ class Deferred:
             what = "Too many answers are being made at once."
         else:
             return
-        raise LoaderError(ErrorCode.BUSY, f"{what} Try again in a minute.")
+        raise LoaderError(ErrorCode.BUSY, what, retry_after=_FULL_SECONDS)
 
     def _begin(self, key: str, make: Callable[[], Awaitable[None]], owner: str) -> _Work:
         async def run() -> None:

@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 
 from auth.tokens import redact
 from loader.errors import LoaderError
+from loader.traces import current_trace
 from server.error_table import (
     CONFLICT,
     EXISTS,
@@ -95,6 +96,8 @@ class ApiError(Exception):
 
 REFUSALS = (ApiError, LoaderError, RegistryError, RequestValidationError)
 """What `as_api_error` knows."""
+DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
+"""What is raised when the database does not answer, or all connections to it are taken."""
 
 
 def invalid_field(field: str, description: str) -> ApiError:
@@ -114,10 +117,19 @@ def error_response(
         "code": answer.http,
         "status": answer.status,
         "message": _sendable(message),
-        "details": [{key: _sendable(value) for key, value in detail.items()} for detail in details],
+        "details": [
+            {key: _sendable(value) for key, value in detail.items()}
+            for detail in (*details, *_request_id(answer))
+        ],
     }
     sent = {"Cache-Control": "no-store", **retry_headers(answer), **(headers or {})}
     return JSONResponse({"error": body}, status_code=answer.http, headers=sent)
+
+
+def _request_id(answer: ErrorAnswer) -> Sequence[ErrorDetail]:
+    """What to name when reporting a fault; answers to what callers do wrong are the same for all."""
+    trace = current_trace()
+    return () if trace is None or answer.http < 500 else ({"requestId": trace.trace_id},)
 
 
 def as_api_error(error: Exception) -> ApiError | None:
@@ -166,7 +178,7 @@ def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> No
         app.add_exception_handler(refusal, _on_refusal)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(ClientDisconnect, _on_disconnect)
-    for unavailable in (OperationalError, InterfaceError, PoolTimeoutError):
+    for unavailable in DATABASE_AWAY:
         app.add_exception_handler(unavailable, _on_database_error)
     app.add_exception_handler(Exception, _fault_handler(fault_headers))
 
@@ -211,6 +223,12 @@ def _on_disconnect(_request: Request, _error: Exception) -> JSONResponse:
 
 
 def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, PoolTimeoutError):
+        logger.warning(
+            "all XPROF_HUB_DATABASE_CONNECTIONS of this process are in use, and none became free"
+        )
+        message = "All connections to the registry's database are in use. Try again."
+        return error_response(UNAVAILABLE, message)
     logger.error("the registry's database does not answer: %s", redact(type(error).__name__))
     return error_response(UNAVAILABLE, "The registry's database does not answer. Try again.")
 

@@ -9,8 +9,9 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
+from server.coming_back import busy_page, let_come_back, seconds_of_page
 from server.conditional import holds_etag
-from server.error_table import status_of
+from server.error_table import answer_of
 from server.grants import SessionGrant
 from server.revalidated import revalidated_response
 from server.services import Services
@@ -72,12 +73,22 @@ def index_response(
     return revalidated_response(request, render_index(page), "text/html", headers)
 
 
-def problem_response(services: Services, error: LoaderError, *, awaits_files: bool) -> Response:
+def problem_response(
+    request: Request, services: Services, error: LoaderError, *, awaits_files: bool
+) -> Response:
     """A page of words for a session that can't be listed, whose files may still come or not."""
     empty = FILES_AWAITED if awaits_files else SESSION_EMPTY
     message = empty if error.code is ErrorCode.NOT_FOUND else STORAGE_PROBLEM
-    text = message.render([error.message])
-    return html_response(services.policies, text, "message", status_of(error.code))
+    answer = answer_of(error)
+    if answer.retry_after is None:
+        return html_response(
+            services.policies, message.render([error.message]), "message", answer.http
+        )
+    seconds = seconds_of_page(answer.retry_after)
+    text = busy_page(message.title, message.text, seconds).render([error.message])
+    page = html_response(services.policies, text, "message", answer.http)
+    let_come_back(request.method, page, answer.retry_after, seconds)
+    return page
 
 
 def figure_response(services: Services, kind: Literal["graph", "timeline"]) -> Response:

@@ -23,7 +23,9 @@ from loader.keys import ToolRequest
 from loader.results import ResultHeader, ResultStore, close_pieces
 from loader.service import answer_or_raise, plan_for
 from loader.tools import ALL_HOSTS
+from server.coming_back import busy_sentence
 from server.figures.reading import MEMORY, OPS, OVERVIEW, POD
+from server.patient_asking import ask_patiently
 from server.workers import Workers
 from server.xprof_queries import DATA, request_of_route
 
@@ -113,7 +115,7 @@ class Collector:
         if error.code in _LASTING:
             found.gaps.append(f"{tool}: {error.message}")
         else:
-            found.problem, found.is_whole = error.message, False
+            found.problem, found.is_whole = busy_sentence(error), False
 
     async def _packed(
         self, files: SessionFiles, request: ToolRequest, urgency: Urgency | None
@@ -127,7 +129,10 @@ class Collector:
         kept = await anyio.to_thread.run_sync(self._kept, files, request, limiter=self._limiter)
         if kept is not None or urgency is None:
             return kept
-        answer = await self._workers.get(request, urgency)
+        if urgency is Urgency.PREWARM:
+            answer = await ask_patiently(self._workers, request)
+        else:
+            answer = await self._workers.get(request, urgency)
         try:
             _require_small(answer.header)
             return await _joined(answer.pieces)

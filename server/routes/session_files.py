@@ -69,4 +69,4 @@ async def download_from_page(
         files = await ToolAnswers(services).list_session(record.locations)
         return await download_response(request, services, find_host(files, host))
     except LoaderError as error:
-        return problem_response(services, error, awaits_files=False)
+        return problem_response(request, services, error, awaits_files=False)

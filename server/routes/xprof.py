@@ -205,7 +205,7 @@ async def page(
     try:
         session = await answers_for(services, grant).list_session(grant.locations)
     except LoaderError as error:
-        return problem_response(services, error, awaits_files=grant.awaits_files)
+        return problem_response(request, services, error, awaits_files=grant.awaits_files)
     counted = await run_in_threadpool(note_opening, request, services, grant)
     known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
     query = first_values(request)

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from loader.catalog import SessionFiles
-from loader.errors import LoaderError
+from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.tools import HEALTH, RUN_TOOLS
+from server.coming_back import busy_sentence, seconds_of_page
+from server.error_table import SOON_SECONDS
 from server.figures.freshness import Wish
 from server.registry.records import ProfilerSession
 from server.services import Services
@@ -65,7 +67,8 @@ class HostsPart:
         rows: the hosts, sorted; those with trouble first.
         problem: what is wrong with the session as a whole, in words.
         trouble: why nothing can be said now, in words.
-        is_looking: whether the files are being looked over, so that asking again helps.
+        is_looking: whether the files are being looked over, or will be, so that asking again helps.
+        again_seconds: when the page asks again, where a worker that was busy has said so; else 0.
         tools: those that have something to show.
         absent: those that have not.
     """
@@ -79,6 +82,7 @@ class HostsPart:
     problem: str = ""
     trouble: str = ""
     is_looking: bool = False
+    again_seconds: int = 0
 
 
 async def look_at_hosts(
@@ -98,7 +102,7 @@ async def look_at_hosts(
         return HostsPart("No hosts", False, 0, (), (), trouble=error.message)
     services.figures.ask(record, Wish.MADE, files)
     rows: list[HostHealth] = []
-    trouble, is_looking = "", False
+    trouble, is_looking, again_seconds = "", False, 0
     try:
         asked = ToolRequest(files.locations, HEALTH)
         is_looking = await answers.come_back_later(_PATIENCE, files, asked) is not None
@@ -106,8 +110,12 @@ async def look_at_hosts(
             rows = await inspect_session(answers, files)
     except LoaderError as error:
         trouble = f"The files could not be looked over: {error.message}"
+        if error.code is ErrorCode.BUSY:
+            trouble, is_looking = busy_sentence(error), True
+            again_seconds = seconds_of_page(error.retry_after or SOON_SECONDS)
     offered = await _offered_tools(answers, files)
-    return hosts_part(record, addresses, files, rows, offered, trouble, is_looking=is_looking)
+    part = hosts_part(record, addresses, files, rows, offered, trouble, is_looking=is_looking)
+    return replace(part, again_seconds=again_seconds)
 
 
 def hosts_part(
