@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from server.commands import (
     audit,
@@ -31,7 +30,7 @@ from server.commands import (
 )
 from server.commands.console import examples
 from server.commands.exits import MEANINGS
-from server.settings import Settings
+from server.commands.hub_settings import load_settings
 
 app = typer.Typer(
     name="xprof-hub",
@@ -66,17 +65,6 @@ app.command("logout", epilog=signing_in.LOGOUT_EXAMPLES, rich_help_panel=_HUB)(s
 app.command("whoami", epilog=signing_in.WHOAMI_EXAMPLES, rich_help_panel=_HUB)(signing_in.whoami)
 
 
-def load_settings() -> Settings:
-    """The settings of the environment; a wrong one ends the program with a sentence that names it."""
-    try:
-        return Settings()
-    except ValidationError as problem:
-        for error in problem.errors():
-            name = "_".join(str(part) for part in error["loc"]).upper()
-            typer.echo(f"XPROF_HUB_{name}: {error['msg']}", err=True)
-        raise typer.Exit(2) from problem
-
-
 @app.command(rich_help_panel=_HERE)
 def serve(
     only: Annotated[
@@ -99,7 +87,7 @@ def serve(
         name: value for name, value in (("host", host), ("port", port)) if value is not None
     }
     settings = load_settings().model_copy(update=overrides)
-    configure_logs(settings.log_level)
+    configure_logs(settings.log_level, google_project=settings.google_project)
     serving.stop_on_terminate()
     try:
         serving.serve(settings, on_ready=_announcement(part), part=part)
@@ -178,7 +166,7 @@ def prune(
     from server.serve import stop_on_terminate
 
     settings = load_settings()
-    configure_logs(settings.log_level)
+    configure_logs(settings.log_level, google_project=settings.google_project)
     stop_on_terminate()
     raise typer.Exit(run_prune(settings, is_dry=dry_run, as_json=as_json, every_hours=every))
 

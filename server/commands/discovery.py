@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from server.commands.console import (
     JsonLinesOption,
     JsonOption,
-    RunArgument,
     TokenOption,
     UrlOption,
     connected,
@@ -29,7 +28,7 @@ IMPORT_EXAMPLES = examples(
     "xprof-hub import gs://my-bucket/experiments",
     "xprof-hub import /data/logs/llama-8b",
 )
-SCAN_EXAMPLES = examples("xprof-hub scan llama-8b")
+SCAN_EXAMPLES = examples("xprof-hub scan llama-8b", "xprof-hub scan --json")
 _MOST_ROWS = 50
 
 
@@ -76,12 +75,22 @@ def import_(
 
 
 def scan(
-    run: RunArgument,
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="Id of the run. Without it: everything, where a hub runs."
+        ),
+    ] = "",
     url: UrlOption = "",
     token: TokenOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Look for new sessions in a run's folder now, instead of waiting for the hub to do so."""
+    """Look for new sessions now, instead of waiting for the hub to do so.
+
+    Without RUN it looks where a hub runs, in XPROF_HUB_SCAN_ROOTS and at all else that is due.
+    """
+    if not run:
+        _scan_here(as_json=as_json)
     with connected(url, token) as client:
         found = client.discovery.scan(run)
     if as_json:
@@ -90,6 +99,17 @@ def scan(
     typer.echo(
         f"{found.new_sessions} new sessions; {found.open_sessions} whose hosts may still come"
     )
+
+
+def _scan_here(*, as_json: bool) -> NoReturn:
+    # This loads the whole server, which talking to a hub does not need.
+    from server.commands.hub_settings import load_settings
+    from server.commands.scan import run_scan
+    from server.logs import configure_logs
+
+    settings = load_settings()
+    configure_logs(settings.log_level)
+    raise typer.Exit(run_scan(settings, as_json=as_json))
 
 
 class _Walk:

@@ -39,7 +39,8 @@ from server.registry.records import Json, ProfilerSession, SessionState
 from server.registry.session_changes import complete_session, note_look
 from server.registry.sessions import find_session_by_uid
 
-_CURSOR = "cursor"
+CURSOR = "cursor"
+"""In the note of a root: behind which of its folders the next page begins; empty: with the first."""
 DISMISSED = "dismissed"
 """In the note of a folder whose run somebody deleted."""
 _SILENCE_EVERY = timedelta(minutes=1)
@@ -79,12 +80,14 @@ class Looked:
 
     Attributes:
         is_new: whether anything was found that was not known.
+        new_runs: how many folders became runs.
         new_sessions: how many sessions were registered.
         completed: the session that is complete since.
         failure: why nothing could be seen.
     """
 
     is_new: bool = False
+    new_runs: int = 0
     new_sessions: int = 0
     completed: Completed | None = None
     failure: LoaderError | None = None
@@ -148,13 +151,14 @@ class Looker:
 
     def _root(self, look: Look, now: datetime) -> Looked:
         """One page of the folders in a root."""
-        after = str(look.note.get(_CURSOR) or "")
+        after = str(look.note.get(CURSOR) or "")
         page = self._storage.list_folder_page(look.subject, after, PAGE_ENTRIES)
         added = self._enlist(look.subject, [one.rstrip("/") for one in page.folders], now)
         pause = timedelta(0) if page.next else self._rules.pace.shortest
         if not page.next:
             self._metrics.finished_pass(now)
-        kept = replace(look, looked=now, failures=0, note={_CURSOR: page.next}, due=now + pause)
+        note = _joined(look, {CURSOR: page.next})
+        kept = replace(look, looked=now, failures=0, note=note, due=now + pause)
         registry_looks.save_look(self._database, kept)
         return Looked(is_new=added > 0)
 
@@ -195,7 +199,7 @@ class Looker:
         self._metrics.found("session", count)
         self._maker.watch(run, look.place, found, now + self._rules.pace.run(run.state, 0))
         registry_looks.remove_look(self._database, look.key)
-        return Looked(is_new=True)
+        return Looked(is_new=True, new_runs=1, new_sessions=count)
 
     def _run(self, look: Look, now: datetime) -> Looked:
         """A run's folder: the sessions in it that are not known are registered."""

@@ -29,6 +29,7 @@ from server.registry.looks import (
     enlist_runs_and_sessions,
     remove_other_roots,
 )
+from server.tracing.background import begin_background_trace
 
 LEASE = "discovery"
 _LEASE_LASTS = timedelta(seconds=30)
@@ -87,6 +88,7 @@ class Scanner:
 
     async def _run(self) -> None:
         while True:
+            begin_background_trace()
             try:
                 for one in await self.tick():
                     await self._tell(one)
@@ -141,31 +143,37 @@ class Scanner:
             self._is_enlisted = False
             return ()
         if not self._is_enlisted:
-            self._enlist_fixed(now)
+            enlist_fixed(self._database, self._rules.roots, now)
+            self._is_enlisted = True
         enlist_runs_and_sessions(self._database, now)
         return () if now < self._resumes else due_looks(self._database, now, MOST_LOOKS)
 
     def _has_turn(self, now: datetime) -> bool:
         return take_lease(self._database, LEASE, self._holder, now=now, lasting=_LEASE_LASTS)
 
-    def _enlist_fixed(self, now: datetime) -> None:
-        """Lists the roots, drops those that are not set any more, and the look for silent runs."""
-        remove_other_roots(self._database, self._rules.roots)
-        fixed = [Look(LookKind.ROOT, root, "", now) for root in self._rules.roots]
-        add_looks(self._database, [*fixed, Look(LookKind.SILENCE, "", "", now)])
-        self._is_enlisted = True
-
     def _pause_after_trouble(self, looked: Sequence[Looked], now: datetime) -> None:
         """Leaves storage alone for a while when most of what was asked of it failed."""
-        troubles = [
-            one
-            for one in looked
-            if one.failure is not None and one.failure.code is ErrorCode.STORAGE_UNAVAILABLE
-        ]
-        if len(troubles) * 2 <= len(looked):
+        if not is_in_trouble(looked):
             self._troubles = 0
             return
         self._troubles += 1
         pause = min(timedelta(seconds=5) * (1 << min(self._troubles, 10)), _LONGEST_PAUSE)
         self._resumes = now + pause
         logger.warning("storage is in trouble; discovery pauses for %d s", pause.total_seconds())
+
+
+def enlist_fixed(database: Database, roots: Sequence[str], now: datetime) -> None:
+    """Lists the roots and the look for silent runs, and drops roots that are not set any more."""
+    remove_other_roots(database, roots)
+    fixed = [Look(LookKind.ROOT, root, "", now) for root in roots]
+    add_looks(database, [*fixed, Look(LookKind.SILENCE, "", "", now)])
+
+
+def is_in_trouble(looked: Sequence[Looked]) -> bool:
+    """Whether storage failed at most of what it was asked."""
+    troubles = [
+        one
+        for one in looked
+        if one.failure is not None and one.failure.code is ErrorCode.STORAGE_UNAVAILABLE
+    ]
+    return len(troubles) * 2 > len(looked)

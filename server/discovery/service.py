@@ -113,16 +113,21 @@ def build_discovery(
     metrics: DiscoveryMetrics,
 ) -> Discovery:
     """Puts discovery together; nothing runs yet."""
-    silence = timedelta(hours=settings.run_silence_hours)
-    shortest = timedelta(seconds=settings.scan_seconds or 60)
-    roots = tuple(_folder(root) for root in settings.scan_roots)
-    rules = DiscoveryRules(roots, settings.auto_register, Pace(shortest), silence)
+    rules = discovery_rules(settings)
     counted = CountedStorage(storage, metrics.listed)
-    maker = Maker(database, silence)
+    maker = Maker(database, rules.silence)
     looker = Looker(database, counted, rules, maker, metrics)
     scanner = Scanner(database, looker, rules, _Prewarming(database, prewarmer).begin)
     notices = Notices(rules, maker, metrics)
     return Discovery(database, counted, rules, looker, scanner, notices, _verifier(settings))
+
+
+def discovery_rules(settings: Settings) -> DiscoveryRules:
+    """What discovery may do in this installation."""
+    shortest = timedelta(seconds=settings.scan_seconds or 60)
+    roots = tuple(_folder(root) for root in settings.scan_roots)
+    silence = timedelta(hours=settings.run_silence_hours)
+    return DiscoveryRules(roots, settings.auto_register, Pace(shortest), silence)
 
 
 @dataclass(frozen=True)
