@@ -37,6 +37,7 @@ from server.registry.summaries import (
     get_summary,
     keep_summary,
 )
+from server.tracing.background import begin_background_trace
 
 _MOST_WAITING = {Wish.KEPT: 200, Wish.MADE: 200, Wish.NEEDED: 50}
 """Of one front end; more are not taken, and asked for again by the next page that misses them."""
@@ -150,6 +151,7 @@ class Figures:
             self._recent.popitem(last=False)
 
     async def _run(self, job: _Job) -> None:
+        begin_background_trace()
         try:
             async with self._slots[job.wish], asyncio.timeout(_LONGEST_SECONDS):
                 await self._fill(job)

@@ -29,6 +29,7 @@ from server.registry.versions import (
     upgrade,
     version_of_nothing,
 )
+from server.tracing.notes import timed
 
 BUSY_SECONDS = 10
 """How long a writer waits for another one, and a request for a connection."""
@@ -71,13 +72,14 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A transaction that reads."""
-        with Session(self._engine) as session:
+        with timed("database"), Session(self._engine) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that writes: committed at the end, rolled back when the block raises."""
         with (
+            timed("database"),
             self._turn,
             Session(self._writer, expire_on_commit=False) as session,
             session.begin(),

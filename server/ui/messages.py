@@ -27,14 +27,18 @@ FILES_AWAITED = Message(
 FAULT = Message(
     "XProf Hub failed at this request",
     "That is a fault of this service, not of what you did. Its log says why.",
-    "Try again; if it happens again, tell whoever runs this service when it was.",
+    "Try again; if it happens again, tell whoever runs this service the request id below.",
+    names_request=True,
 )
+
+TOO_OFTEN = "Too many requests"
 
 
 def refusal_of(text: str, status: int) -> Message:
     """Why a page's request was refused, with what to do next by its status."""
-    titles = {403: "You may not do this", 404: NOTHING_THERE.title, 429: "Too many requests"}
+    titles = {403: "You may not do this", 404: NOTHING_THERE.title, 429: TOO_OFTEN}
     if status >= 500:
-        return Message("This can't be shown now", text, "Try again in a minute.")
+        again = "Try again in a minute."
+        return Message("This can't be shown now", text, again, names_request=True)
     title = titles.get(status, "This can't be done")
     return Message(title, text, "Go back, or begin again at the list of runs.")

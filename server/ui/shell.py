@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from loader.traces import current_trace
 from server.ui.glance import Glance
 from server.ui.inline_style import inline_style
 from server.ui.page_data import PageData
@@ -76,7 +77,9 @@ def render_figure(assets: str, kind: Literal["graph", "timeline"]) -> str:
     return templates().get_template("graph.html").render(kind=kind, assets=assets)
 
 
-def render_message(title: str, text: str, next_step: str, details: Sequence[str] = ()) -> str:
+def render_message(
+    title: str, text: str, next_step: str, details: Sequence[str] = (), request_id: str = ""
+) -> str:
     """A page of words: what is the matter, and what the reader can do.
 
     Args:
@@ -84,25 +87,47 @@ def render_message(title: str, text: str, next_step: str, details: Sequence[str]
         text: what happened.
         next_step: what the reader can do now.
         details: sentences about single files.
+        request_id: what to name when reporting it; empty to say nothing.
     """
     return (
         templates()
         .get_template("message.html")
-        .render(title=title, text=text, next_step=next_step, details=details, style=inline_style())
+        .render(
+            title=title,
+            text=text,
+            next_step=next_step,
+            details=details,
+            request_id=request_id,
+            style=inline_style(),
+        )
     )
 
 
 @dataclass(frozen=True)
 class Message:
-    """A page of words, ready for `render`."""
+    """A page of words, ready for `render`.
+
+    Attributes:
+        title: one short sentence without a full stop.
+        text: what happened.
+        next_step: what the reader can do now.
+        names_request: whether the reader may have to report it.
+    """
 
     title: str
     text: str
     next_step: str
+    names_request: bool = False
+
+    @property
+    def request_id(self) -> str:
+        """By what whoever runs this service finds the request in the log; empty where that is no matter."""
+        trace = current_trace()
+        return trace.trace_id if trace is not None and self.names_request else ""
 
     def render(self, details: Sequence[str] = ()) -> str:
         """The page as HTML, with sentences about single files if there are any."""
-        return render_message(self.title, self.text, self.next_step, details)
+        return render_message(self.title, self.text, self.next_step, details, self.request_id)
 
 
 LINK_EXPIRED = Message(
@@ -134,4 +159,5 @@ STORAGE_PROBLEM = Message(
     "The profile can't be reached",
     "The place where it is stored did not answer, or does not let this service read it.",
     "Reload this page in a minute. If it stays like this, ask whoever runs this service.",
+    names_request=True,
 )

@@ -130,7 +130,10 @@ def test_a_full_disk_is_said_and_the_upload_goes_on_later(api: Api) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert error_of(answer) == (507, "RESOURCE_EXHAUSTED")
-    assert answer.json()["error"]["details"] == [{"reason": "storage_full"}]
+    assert answer.json()["error"]["details"] == [
+        {"reason": "storage_full"},
+        {"requestId": answer.headers["X-Request-Id"]},
+    ]
     assert api.settings.upload_root not in answer.text
     assert ask(api, "a", CONTENT).headers["range"] == f"bytes=0-{PART - 1}"
     assert put_part(api, "a", CONTENT, PART, len(CONTENT)).status_code == 200

@@ -89,7 +89,10 @@ def test_a_workers_own_fault_is_logged_and_not_tried_again(
     (data / "scratch").write_text("not a directory")
     answer = get(f"{base}/data?tag=overview_page&host=ALL_HOSTS")
     assert answer.status == 500
-    assert json.loads(answer.body)["error"]["details"] == [{"reason": "internal"}]
+    assert json.loads(answer.body)["error"]["details"] == [
+        {"reason": "internal"},
+        {"requestId": answer.headers["x-request-id"]},
+    ]
     assert str(data) not in answer.body.decode()
     assert "NotADirectoryError" in hub.log_text()
     assert "xprof_hub_worker_retries_total 0.0" in get(f"{hub.url}/metrics").body.decode()
