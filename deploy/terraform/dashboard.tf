@@ -8,8 +8,8 @@ locals {
       { title = "Instances", query = "sum by (service_name) (run_googleapis_com:container_instance_count{monitored_resource=\"cloud_run_revision\",service_name=~\"${var.name}-.*\"})" },
       { title = "Memory of instances, 95%", query = "histogram_quantile(0.95, sum by (service_name, le) (rate(run_googleapis_com:container_memory_utilizations_bucket{monitored_resource=\"cloud_run_revision\",service_name=~\"${var.name}-.*\"}[5m])))" },
       { title = "Errors in the log, by part", query = "sum by (service_name, job_name) (rate(logging_googleapis_com:user_${replace(var.name, "-", "_")}_errors{monitored_resource=~\"cloud_run_revision|cloud_run_job\"}[5m]))" },
-      { title = "Connections to the database", query = "sum(cloudsql_googleapis_com:database_postgresql_num_backends{monitored_resource=\"cloudsql_database\",database_id=\"${var.project_id}:${var.name}\"})" },
-      { title = "CPU of the database", query = "avg(cloudsql_googleapis_com:database_cpu_utilization{monitored_resource=\"cloudsql_database\",database_id=\"${var.project_id}:${var.name}\"})" },
+      { title = "Connections to the database", query = "sum(cloudsql_googleapis_com:database_postgresql_num_backends{monitored_resource=\"cloudsql_database\",database_id=\"${var.project_id}:${google_sql_database_instance.this.name}\"})" },
+      { title = "CPU of the database", query = "avg(cloudsql_googleapis_com:database_cpu_utilization{monitored_resource=\"cloudsql_database\",database_id=\"${var.project_id}:${google_sql_database_instance.this.name}\"})" },
       { title = "System memory of Redis", query = "max(redis_googleapis_com:stats_memory_system_memory_usage_ratio{monitored_resource=\"redis_instance\",instance_id=~\".*/${var.name}\"})" },
     ],
     var.metrics_image == null ? [] : [

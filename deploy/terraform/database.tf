@@ -4,8 +4,8 @@
 locals {
   database_name = "xprof_hub"
   database_role = "xprof_hub"
-  # What all front ends may open while the first ones of the next revision start; the rest is for jobs and people.
-  most_connections = max(100, var.front.database_connections * (var.front.max_instances + max(1, var.front.min_instances)) + 25)
+  # What the front ends of two revisions may open, as one takes over from the other; the rest is for jobs and people.
+  most_connections = max(100, 2 * var.front.database_connections * var.front.max_instances + 25)
   # Cloud SQL's name of a service account.
   database_users = { for part in local.database_parts : part => trimsuffix(local.emails[part], ".gserviceaccount.com") }
   database_urls = {
@@ -18,7 +18,7 @@ resource "google_sql_database_instance" "this" {
   #checkov:skip=CKV_GCP_79:It is PostgreSQL 18 by default, which the scanner does not find in a variable with optional fields
   project             = var.project_id
   region              = var.region
-  name                = var.name
+  name                = coalesce(var.database.instance, var.name)
   database_version    = var.database.version
   encryption_key_name = var.kms_key
   deletion_protection = local.protected

@@ -3,18 +3,18 @@
 locals {
   front_settings = merge(
     local.service_settings,
+    # A job migrates the database, before the first front end of a new image.
     {
       XPROF_HUB_BASE_URL             = local.base_url
       XPROF_HUB_AUTH                 = var.auth
       XPROF_HUB_DATABASE_URL         = local.database_urls.front
       XPROF_HUB_DATABASE_CONNECTIONS = tostring(var.front.database_connections)
-      # A job does that, before the first front end of a new image.
-      XPROF_HUB_MIGRATE         = "false"
-      XPROF_HUB_WORKERS         = google_cloud_run_v2_service.workers["worker"].uri
-      XPROF_HUB_WORKER_IDENTITY = "google"
-      XPROF_HUB_PREWARM         = tostring(var.front.cpu_always)
-      XPROF_HUB_SCAN_SECONDS    = local.front_scan ? "60" : "0"
-      XPROF_HUB_CACHE_BYTES     = format("%.0f", local.gib / 4)
+      XPROF_HUB_MIGRATE              = "false"
+      XPROF_HUB_WORKERS              = google_cloud_run_v2_service.workers["worker"].uri
+      XPROF_HUB_WORKER_IDENTITY      = "google"
+      XPROF_HUB_PREWARM              = tostring(var.front.cpu_always)
+      XPROF_HUB_SCAN_SECONDS         = local.front_scan ? "60" : "0"
+      XPROF_HUB_CACHE_BYTES          = format("%.0f", local.gib / 4)
     },
     local.is_balanced ? { XPROF_HUB_CONTENT_URL = local.link_url } : {},
     var.large_worker == null ? {} : { XPROF_HUB_LARGE_WORKERS = google_cloud_run_v2_service.workers["large-worker"].uri },

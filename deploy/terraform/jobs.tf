@@ -7,6 +7,8 @@ locals {
     XPROF_HUB_AUTH                 = var.auth
     XPROF_HUB_DATABASE_URL         = local.database_urls.jobs
     XPROF_HUB_DATABASE_CONNECTIONS = "5"
+    # The command `migrate` does so all the same.
+    XPROF_HUB_MIGRATE = "false"
   })
   # Another command may be run once: `gcloud run jobs execute ... --update-env-vars="HUB_COMMAND=doctor"`.
   tasks = merge(

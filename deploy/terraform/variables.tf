@@ -239,11 +239,11 @@ variable "prune_schedule" {
 variable "scan_schedule" {
   description = "How often a job looks for new sessions, as cron says it, where front ends can't (`front.cpu_always` is false)."
   type        = string
-  default     = "*/5 * * * *"
+  default     = "*/15 * * * *"
   nullable    = false
 
   validation {
     condition     = length(split(" ", var.scan_schedule)) == 5
-    error_message = "Five fields, such as \"*/5 * * * *\"."
+    error_message = "Five fields, such as \"*/15 * * * *\"."
   }
 }

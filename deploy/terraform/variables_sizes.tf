@@ -1,7 +1,7 @@
 # How large everything is, what it may cost, and the images beside ours.
 
 variable "front" {
-  description = "The front ends. `concurrency` is requests in flight of one; the database lets in `database_connections` for each of `max_instances`, so many need a larger one; `cpu_always` keeps CPU between requests, which looking for sessions at once and converting in advance need."
+  description = "The front ends. `concurrency` is requests in flight of one; the database lets in twice `database_connections` for each of `max_instances`, so many need a larger one; `cpu_always` keeps CPU between requests, which looking for sessions at once and converting in advance need."
   type = object({
     cpu           = optional(number, 1)
     memory_gib    = optional(number, 2)
@@ -91,8 +91,9 @@ variable "large_worker" {
 }
 
 variable "database" {
-  description = "PostgreSQL on Cloud SQL. `regional` keeps a standby in another zone; `log_days` is how far back a point in time can be restored."
+  description = "PostgreSQL on Cloud SQL. `regional` keeps a standby in another zone; `log_days` is how far back a point in time can be restored; `instance` names the instance, if not as everything."
   type = object({
+    instance = optional(string)
     version  = optional(string, "POSTGRES_18")
     tier     = optional(string, "db-custom-1-3840")
     disk_gb  = optional(number, 10)

@@ -1,4 +1,4 @@
-"""A scanner finds nothing in deploy/terraform that has no reason written beside it, and would find mistakes."""
+"""A scanner finds nothing in deploy/terraform without a reason written beside it, and would find mistakes."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_services_end_in_time_and_hide_their_metrics(
     tmp_path: Path,
     part: str,
 ) -> None:
-    """Cloud Run kills after 10 s, of which a worker needs 3 to hand over; Google's proxies keep connections 600 s."""
+    """Cloud Run kills after 10 s, of which a worker needs 3 to hand over; its proxies keep connections 600 s."""
     settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
     assert settings.stop_seconds + 3 < 10
     assert settings.keep_alive_seconds > 600
@@ -152,6 +152,7 @@ def test_jobs_reach_the_same_database(
     settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
     front = environments["xprof-hub-front"]["XPROF_HUB_DATABASE_URL"]
     assert settings.database_url == front.replace("xprof-hub-front", "xprof-hub-jobs")
+    assert not settings.migrate
     assert settings.problems_with_people() == [], "so that a doctor that runs there finds none"
 
 

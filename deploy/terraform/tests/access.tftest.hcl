@@ -186,7 +186,7 @@ run "with_a_provider" {
 
   assert {
     condition = (
-      { for task, job in google_cloud_scheduler_job.this : task => job.schedule } == { prune = "17 3 * * *", scan = "*/5 * * * *" }
+      { for task, job in google_cloud_scheduler_job.this : task => job.schedule } == { prune = "17 3 * * *", scan = "*/15 * * * *" }
       && keys(google_cloud_run_v2_job_iam_member.scheduler) == ["prune", "scan"]
       && { for env in google_cloud_run_v2_job.tasks["scan"].template[0].template[0].containers[0].env : env.name => env.value if contains(["HUB_COMMAND", "XPROF_HUB_SCAN_ROOTS"], env.name) } == { HUB_COMMAND = "scan --json", XPROF_HUB_SCAN_ROOTS = "gs://example-training/runs" }
     )

@@ -97,9 +97,9 @@ run "defaults" {
     error_message = "It is backed up to any moment, and people and parts sign in with their identity."
   }
 
-  # 30 for each of 5 front ends and for the first one of the next revision, 25 for jobs and people.
+  # 30 for each of 5 front ends, of two revisions, and 25 for jobs and people.
   assert {
-    condition     = { for flag in google_sql_database_instance.this.settings[0].database_flags : flag.name => flag.value }["max_connections"] == "205"
+    condition     = { for flag in google_sql_database_instance.this.settings[0].database_flags : flag.name => flag.value }["max_connections"] == "325"
     error_message = "It lets in all that front ends may open."
   }
 
