@@ -60,9 +60,11 @@ def redact(text: str) -> str:
     """The text with every token replaced by its prefix and an ellipsis.
 
     Also finds tokens that are percent-encoded (once or more, wholly or in part), and tokens that were cut
-    off: whatever follows a prefix and could belong to a token goes.
+    off: whatever follows a prefix and could belong to a token goes. Signed tokens of others (JWTs), with
+    which people and front ends prove who they are, go likewise.
     """
-    return _TOKEN.sub(lambda found: _prefix_of(found["kind"]) + "…", text)
+    cleaned = _TOKEN.sub(lambda found: _prefix_of(found["kind"]) + "…", text)
+    return _SIGNED.sub(_SIGNED_PREFIX + "…", cleaned)
 
 
 def _prefix_of(kind: str) -> str:
@@ -84,3 +86,6 @@ def _token_pattern() -> re.Pattern[str]:
 
 
 _TOKEN = _token_pattern()
+_SIGNED_PREFIX = "eyJ"
+"""Every JWT begins so: `{"` in base64url."""
+_SIGNED = re.compile(rf"{_SIGNED_PREFIX}[A-Za-z0-9_-]{{6,}}(?:\.[A-Za-z0-9_-]*){{1,2}}")

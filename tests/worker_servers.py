@@ -54,12 +54,14 @@ class Server:
         """Whether more is to come after the answer, and does not."""
         self.asked = 0
         self.bodies: list[dict[str, object]] = []
+        self.heads: list[str] = []
         self.url = ""
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
-            length = int(head.split("content-length: ")[1].split("\r\n")[0])
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            self.heads.append(head)
+            length = int(head.lower().split("content-length: ")[1].split("\r\n")[0])
             self.bodies.append(json.loads(await reader.readexactly(length)))
             self.asked += 1
             if self.answer is SILENCE:

@@ -207,6 +207,17 @@ def test_an_unsafe_configuration_does_not_start(tmp_path: Path) -> None:
     assert "no such port" in refuse(data, "--port", "80000")
 
 
+def test_an_identity_goes_to_workers_with_tls_only(tmp_path: Path) -> None:
+    env = {
+        **own_folders(tmp_path),
+        "XPROF_HUB_WORKER_IDENTITY": "google",
+        "XPROF_HUB_WORKERS": "https://a.example.org,http://10.0.0.1:8080",
+    }
+    said = refuse(env, "--only", "front", "--port", "0")
+    assert "http://10.0.0.1:8080 in XPROF_HUB_WORKERS" in said
+    assert "a.example.org" not in said
+
+
 def test_a_worker_with_the_default_secret_listens_on_this_machine_only(tmp_path: Path) -> None:
     said = refuse(own_folders(tmp_path), "--only", "worker", "--host", "0.0.0.0", "--port", "0")
     assert "XPROF_HUB_SECRET_KEY" in said

@@ -74,6 +74,15 @@ def test_redact_keeps_what_surrounds_a_token() -> None:
     assert redact(f'"{token}", next') == '"xph_…", next'
 
 
+def test_redact_leaves_nothing_of_a_signed_token() -> None:
+    payload = "eyJhdWQiOiJodHRwczovL3dvcmtlciJ9"
+    for token in (
+        f"eyJhbGciOiJSUzI1NiJ9.{payload}.c2lnbmF0dXJl",
+        f"eyJhbGciOiJSUzI1NiJ9.{payload}",
+    ):
+        assert redact(f"Bearer {token}, next") == "Bearer eyJ…, next"
+
+
 def test_redact_changes_no_other_text() -> None:
     for text in ("", "xph", "xph_", "the prefix xph_ alone", "%78%70", "hxp_abc", "/runs/a%2Fb"):
         assert redact(text) == text

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 
 import pytest
 
 from loader.admission import Urgency
-from loader.errors import ErrorCode
+from loader.errors import ErrorCode, LoaderError
+from server.worker_addresses import WorkerAddresses
 from server.worker_protocol import BEAT
+from server.workers import Workers
 from tests.worker_servers import (
     BODY,
     GOOD,
@@ -205,6 +209,11 @@ def test_a_worker_is_told_that_nobody_waits() -> None:
     "answer",
     [
         http(502, b"<html>Bad gateway</html>"),
+        # What Cloud Run and other balancers say when no instance is free, starts, or answers.
+        http(429, b"Rate exceeded."),
+        http(500, b"Internal Server Error"),
+        http(503, b"This worker is being stopped."),
+        http(504, b"<html>upstream request timeout</html>"),
         http(200, b"no header at all"),
         http(200, HEADER.to_bytes()[:20], size=500),
         LATE + BEAT,  # it is being stopped
@@ -229,5 +238,101 @@ def test_a_body_that_ends_early_is_never_taken_for_whole() -> None:
             first.answer = http(200, HEADER.to_bytes() + BODY[:5])
             with pytest.raises(ConnectionError):
                 await body_of(setup)
+
+    run(test)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_platform_that_wants_to_know_who_calls_is_said_and_not_tried_again(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            first.answer, second.answer = http(status, b"<html>Forbidden</html>"), GOOD
+            assert await failure_of(setup) is ErrorCode.INTERNAL
+            assert (first.asked, second.asked, setup.retries) == (1, 0, 0)
+
+    run(test)
+    assert "XPROF_HUB_WORKER_IDENTITY" in caplog.text
+
+
+def test_one_address_for_all_workers_is_asked_again_until_one_has_started() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            second.answer = GOOD
+            alone = Workers(WorkerAddresses([first.url]), "credential", 30.0, lambda: None)
+            first.answer = http(429, b"Rate exceeded.")
+            asking = asyncio.create_task(alone.get(REQUEST))
+            while first.asked < 2:
+                await asyncio.sleep(0.01)
+            first.answer = GOOD
+            answer = await asking
+            await answer.close()
+            await alone.aclose()
+            assert (answer.key, first.asked) == ("k", 3)
+
+    run(test)
+
+
+def test_no_free_worker_behind_one_address_is_busy_and_says_when_to_come_back() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, _ = await setup.rank()
+            first.answer = http(429, b"Rate exceeded.")
+            alone = Workers(WorkerAddresses([first.url]), "credential", 30.0, lambda: None)
+            began = time.monotonic()
+            with pytest.raises(LoaderError) as caught:
+                await alone.get(REQUEST)
+            waited = time.monotonic() - began
+            await alone.aclose()
+            assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 5)
+            assert first.asked == 4
+            # Pauses of a half, one and two seconds, each cut by up to a half.
+            assert 1.75 <= waited < 6
+
+    run(test)
+
+
+def test_a_fleet_that_is_gone_is_not_asked_to_death() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            first.answer = second.answer = HANG_UP
+            requests = [asyncio.create_task(failure_of(setup)) for _ in range(100)]
+            codes = await asyncio.gather(*requests)
+            assert codes == [ErrorCode.BUSY] * 100
+            # Each asks both once at most before it has to pause: 200. Then there are 30, and 3 in each of the
+            # few seconds that it takes; four attempts for each would be 400.
+            assert first.asked + second.asked <= 200 + 30 + 3 * 6
+
+    run(test)
+
+
+def test_a_front_end_that_ends_sends_away_who_still_waits() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, _ = await setup.rank()
+            waiting = asyncio.create_task(failure_of(setup))
+            while not first.asked:
+                await asyncio.sleep(0.01)
+            setup.workers.give_up()
+            assert await asyncio.wait_for(waiting, 1) is ErrorCode.BUSY
+            assert await failure_of(setup) is ErrorCode.BUSY
+            assert first.asked == 1
+
+    run(test)
+
+
+def test_an_answer_that_has_begun_goes_on_when_the_front_end_ends() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, _ = await setup.rank()
+            first.answer = GOOD
+            answer = await setup.workers.get(REQUEST)
+            setup.workers.give_up()
+            assert b"".join([piece async for piece in answer.pieces]) == BODY
+            await answer.close()
 
     run(test)
