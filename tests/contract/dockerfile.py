@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,19 @@ class Stage:
 
 
 def read_stages(path: Path) -> list[Stage]:
-    """The stages of a Dockerfile."""
+    """The stages of a Dockerfile, on the base that it has without build arguments."""
     stages: list[Stage] = []
+    arguments: dict[str, str] = {}
     for instruction in _instructions(path.read_text()):
         if instruction.name == "FROM":
-            base, *alias = instruction.words
+            base, *alias = Template(instruction.text).substitute(arguments).split()
             stages.append(Stage(base, alias[1] if alias else ""))
-        else:
+        elif stages:
             stages[-1].instructions.append(instruction)
+        else:
+            assert instruction.name == "ARG", instruction
+            name, _, default = instruction.text.partition("=")
+            arguments[name] = default
     return stages
 
 

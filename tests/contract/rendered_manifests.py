@@ -116,6 +116,14 @@ class Rendered:
 @cache
 def rendered(overlay: str) -> Rendered:
     """One overlay; the test is skipped where there is no kubectl."""
+    return Rendered(
+        tuple(Manifest(table(content)) for content in yaml.safe_load_all(manifest_text(overlay)))
+    )
+
+
+@cache
+def manifest_text(overlay: str) -> str:
+    """An overlay's objects as YAML; it is one of ours, or a folder."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
         pytest.skip("kubectl, which renders the manifests, is not installed")
@@ -128,7 +136,7 @@ def rendered(overlay: str) -> Rendered:
     )
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr  # Kustomize warns there of what will not work for long.
-    return Rendered(tuple(Manifest(table(content)) for content in yaml.safe_load_all(done.stdout)))
+    return done.stdout
 
 
 def secrets(manifest: Manifest) -> Iterator[tuple[str, str, str]]:

@@ -88,7 +88,7 @@ def test_it_runs_as_an_unprivileged_user_that_owns_its_data(stages: list[Stage])
     assert user == "10001:10001"
     assert any("useradd" in run.text and "--uid 10001" in run.text for run in final.all("RUN"))
     assert any(
-        f"--home-dir {final.environment['XPROF_HUB_DATA_DIR']}" in run.text
+        f"--mode=0700 {final.environment['XPROF_HUB_DATA_DIR']}" in run.text
         for run in final.all("RUN")
     )
     assert final.instructions.index(final.last("USER")) > final.instructions.index(

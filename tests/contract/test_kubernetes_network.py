@@ -80,6 +80,32 @@ def test_only_front_ends_reach_workers(overlay: Rendered) -> None:
         assert not is_allowed(overlay, worker, "ingress", GOOGLE, 8080)
 
 
+def test_metrics_are_for_the_monitoring_alone(overlay: Rendered) -> None:
+    for manifest in overlay.of_the_hub:
+        if manifest.kind != "Deployment":
+            continue
+        port = int(overlay.settings(manifest)["XPROF_HUB_METRICS_PORT"])
+        assert port != 8080
+        assert not [m.name for m in overlay.with_pods if reaches(overlay, m, manifest, port)]
+        assert not is_allowed(overlay, manifest, "ingress", GOOGLE, port)
+        assert namespaces(overlay, manifest, port) >= {"monitoring"}
+        # Who reads them gets no further.
+        assert "monitoring" not in namespaces(overlay, manifest, 8080)
+
+
+def namespaces(overlay: Rendered, pod: Manifest, port: int) -> set[object]:
+    """From which namespaces a pod may be asked on a port."""
+    return {
+        table(at(peer, "namespaceSelector.matchLabels"))["kubernetes.io/metadata.name"]
+        for policy in overlay.of("NetworkPolicy")
+        if selects(at(policy.content, "spec.podSelector"), pod.labels)
+        for rule in rows(at(policy.content, "spec.ingress"))
+        if port in {row["port"] for row in rows(rule["ports"])}
+        for peer in rows(rule["from"])
+        if "namespaceSelector" in peer
+    }
+
+
 def test_no_pod_of_ours_reaches_a_front_end(overlay: Rendered) -> None:
     front = overlay.one("Deployment", "front")
     assert not [m.name for m in overlay.with_pods if reaches(overlay, m, front, 8080)]
