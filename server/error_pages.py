@@ -9,17 +9,26 @@ from collections.abc import Mapping
 
 from fastapi import Request, Response
 
+from server.coming_back import (
+    ahead_of,
+    busy_page,
+    busy_words,
+    let_come_back,
+    seconds_of_page,
+)
+from server.error_table import SOON_SECONDS, TOO_MANY, UNAVAILABLE
 from server.errors import ApiError, as_api_error
 from server.framing import frame_of
+from server.probes import PROBE_PATHS
 from server.services import get_services
 from server.session_passes import is_content_host
 from server.signed_in import Person, find_person
-from server.ui.messages import FAULT, refusal_of
+from server.ui.messages import FAULT, TOO_OFTEN, refusal_of
 from server.ui.shell import Message
 from server.ui.site import render_page
 from server.xprof_pages import html_response
 
-_FOR_PROGRAMS = ("/v1", "/s/", "/_assets/", "/openapi.json", "/healthz", "/readyz", "/metrics")
+_FOR_PROGRAMS = ("/v1", "/s/", "/_assets/", "/openapi.json", *PROBE_PATHS)
 
 
 def wants_page(request: Request) -> bool:
@@ -50,7 +59,24 @@ def refusal_page(request: Request, error: Exception) -> Response | None:
     if known is None or not wants_page(request):
         return None
     status = known.answer.http
-    return message_page(request, refusal_of(known.message, status), status, known.headers)
+    if known.answer.retry_after is None:
+        return message_page(request, refusal_of(known.message, status), status, known.headers)
+    told = int(known.headers.get("Retry-After", known.answer.retry_after))
+    seconds = seconds_of_page(told)
+    title = TOO_OFTEN if status == TOO_MANY.http else busy_words(ahead_of(known.details))
+    page = message_page(request, busy_page(title, known.message, seconds), status, known.headers)
+    let_come_back(request.method, page, told, seconds)
+    return page
+
+
+def database_page(request: Request) -> Response:
+    """What is said while the database is away; asks nobody, who has signed in least of all."""
+    told = UNAVAILABLE.retry_after or SOON_SECONDS
+    seconds = seconds_of_page(told)
+    message = busy_page(busy_words(None), "The registry's database does not answer.", seconds)
+    page = html_response(get_services(request).policies, message.render(), "words", 503)
+    let_come_back(request.method, page, told, seconds)
+    return page
 
 
 def fault_page(request: Request) -> Response:

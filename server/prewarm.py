@@ -17,7 +17,6 @@ from typing import TypeVar
 import anyio.to_thread
 from sqlalchemy.exc import SQLAlchemyError
 
-from loader.admission import Urgency
 from loader.catalog import SessionFiles
 from loader.errors import CACHEABLE, LoaderError
 from loader.keys import ToolRequest
@@ -25,6 +24,7 @@ from loader.results import ResultStore
 from loader.service import plan_for
 from loader.tools import ALL_HOSTS
 from server.figures.freshness import Wish
+from server.patient_asking import ask_patiently
 from server.registry.database import Database
 from server.registry.prewarm import (
     UNDER_WAY,
@@ -33,6 +33,7 @@ from server.registry.prewarm import (
     read_prewarm,
 )
 from server.registry.records import ProfilerSession
+from server.tracing.background import begin_background_trace
 from server.workers import Workers
 from server.xprof_queries import DATA, request_of_route
 
@@ -160,6 +161,7 @@ class Prewarmer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _prewarm(self, session: ProfilerSession, files: SessionFiles) -> None:
+        begin_background_trace()
         outcome = PrewarmState.FAILED
         try:
             async with asyncio.timeout(LONGEST.total_seconds()):
@@ -217,7 +219,7 @@ class Prewarmer:
     async def _make(self, files: SessionFiles, request: ToolRequest) -> None:
         plan = await _in_thread(lambda: plan_for(files, self._engine_version, request))
         if not await _in_thread(lambda: self._results.contains(plan.key)):
-            answer = await self._workers.get(request, Urgency.PREWARM)
+            answer = await ask_patiently(self._workers, request)
             await answer.close()
 
     async def _change(

@@ -13,9 +13,9 @@ from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from server.error_pages import fault_page, message_page, wants_page
+from server.error_pages import database_page, fault_page, message_page, wants_page
 from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
-from server.errors import error_response
+from server.errors import DATABASE_AWAY, error_response
 from server.redirects import lead_to
 from server.services import get_services
 from server.session_passes import ShownElsewhereError, is_content_host
@@ -39,6 +39,8 @@ def install_turned_away(app: FastAPI) -> None:
     app.add_exception_handler(NothingThereError, _on_nothing_there)
     _show_browsers_pages(app, HTTPException, _on_http_error)
     _show_browsers_pages(app, Exception, _on_fault)
+    for kind in DATABASE_AWAY:
+        _show_browsers_pages(app, kind, _on_database_away)
 
 
 def _show_browsers_pages(
@@ -65,6 +67,10 @@ def _show_browsers_pages(
 def _on_http_error(request: Request, error: Exception) -> Response | None:
     is_nothing = isinstance(error, HTTPException) and error.status_code == 404
     return message_page(request, NOTHING_THERE, 404) if is_nothing else None
+
+
+def _on_database_away(request: Request, _error: Exception) -> Response:
+    return database_page(request)
 
 
 def _on_fault(request: Request, _error: Exception) -> Response:

@@ -9,17 +9,20 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.coming_back import let_come_back, seconds_of_page
 from server.error_table import TOO_MANY
 from server.errors import error_response
 from server.limits.service import UNKNOWN_LINKS, Limits
 from server.limits.windows import Counted, network_of
+from server.probes import PROBE_PATHS
+from server.ui.messages import TOO_OFTEN
 from server.ui.policies import Policies
 from server.ui.shell import Message
 from server.xprof_pages import html_response
 
 LINKS = "/s/"
 _EXEMPT = ("/_assets/", "/ingest/", "/v1alpha/")
-_EXEMPT_WHOLE = frozenset({"/healthz", "/readyz", "/metrics", "/robots.txt"})
+_EXEMPT_WHOLE = frozenset({*PROBE_PATHS, "/robots.txt"})
 _API = "/v1/"
 _READING = frozenset({"GET", "HEAD"})
 
@@ -60,27 +63,27 @@ class LimitTraffic:
     def _refusal(self, scope: Scope, limit: str, seconds: int) -> ASGIApp:
         is_of_link = limit == self._limits.of_link.name
         text = "This link is asked too often." if is_of_link else _FROM_NETWORK
-        return too_many(self._policies, Headers(scope=scope), text, seconds)
+        return too_many(self._policies, scope, text, seconds)
 
 
 _FROM_NETWORK = "Too many requests came from your network."
 
 
-def too_many(policies: Policies, headers: Headers, text: str, seconds: int) -> ASGIApp:
+def too_many(policies: Policies, scope: Scope, text: str, seconds: int) -> ASGIApp:
     """The answer to who asks too often: a page for people, JSON for everybody else.
 
     Args:
         policies: of the pages.
-        headers: of the request.
+        scope: of the request.
         text: a sentence: what there was too much of.
         seconds: until it may be tried again.
     """
-    if "text/html" not in headers.get("accept", ""):
+    if "text/html" not in Headers(scope=scope).get("accept", ""):
         words = too_many_words(text, seconds)
         return error_response(TOO_MANY, words, headers={"Retry-After": str(seconds)})
-    page = Message("Too many requests", text, too_many_words("", seconds)).render()
+    page = Message(TOO_OFTEN, text, too_many_words("", seconds)).render()
     response = html_response(policies, page, "message", TOO_MANY.http)
-    response.headers["Retry-After"] = str(seconds)
+    let_come_back(scope["method"], response, seconds, seconds_of_page(seconds))
     return response
 
 

@@ -71,12 +71,14 @@ def test_a_busy_hub_is_asked_again(demo_link: str, viewer: MakeViewer) -> None:
             route.continue_()
             return
         refused += 1
-        error = {"message": "All slots are taken.", "details": [{"reason": "busy"}]}
+        error = {"message": "Much to do.", "details": [{"reason": "busy", "ahead": "3"}]}
         route.fulfill(status=503, headers={"Retry-After": "1"}, json={"error": error})
 
     shown.page.route("**/data?*tag=hlo_stats*", refuse_twice)
     shown.open("hlo_stats")
-    expect(shown.wait_for(".xh-notice")).to_contain_text("No worker is free at the moment")
+    notice = shown.wait_for(".xh-notice.xh-passing")
+    expect(notice).to_contain_text("Busy, 3 ahead of you")
+    expect(notice).to_contain_text("Trying again in ")
     shown.wait_for(".xh-table tbody tr")
     assert refused == 2
     assert shown.page.locator(".xh-notice").count() == 0

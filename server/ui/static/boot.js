@@ -2,6 +2,7 @@
  * Prepares the page before XProf's bundle runs: links, styles, requests, and the share bar.
  */
 import { enableBar } from "./bar/bar.js";
+import { isPassing } from "./comeback.js";
 import { foldSideBar } from "./drawer.js";
 import { keepFramesInside } from "./frames.js";
 import { replaceGlance } from "./glance.js";
@@ -11,7 +12,7 @@ import { beginProgress, endProgress } from "./progress.js";
 import { watchRequests } from "./requests.js";
 import { keepAddress } from "./remember/address.js";
 import { recallMenus, rememberRange, rememberRequest } from "./remember/recall.js";
-import { isPassing, showRetry } from "./retry.js";
+import { showRetry } from "./retry.js";
 import { startXprof } from "./start.js";
 import { followStatus } from "./status.js";
 import { keepStylesLocal } from "./styles.js";

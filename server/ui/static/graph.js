@@ -5,10 +5,12 @@
  * the same query: `{"dot": "…"}`. XProf looks into the page for nodes as soon as its head has a child, so the
  * head stays empty until the graph is drawn.
  */
+import { comeBack, isBusy, passingWords, secondsUntil } from "./comeback.js";
 import { LayoutError, layOut } from "./graphlayout.js";
 import { hoverRules, safeSvg } from "./graphsvg.js";
 import { lookAround } from "./graphview.js";
 import { reportRequests } from "./report.js";
+import { readFailure } from "./requests.js";
 
 /** What each kind of page asks for and how Graphviz lays it out. The timeline's boxes have places already. */
 const KINDS = {
@@ -16,16 +18,51 @@ const KINDS = {
   timeline: { data: "timeline_data", engine: "neato", title: "Memory allocation timeline" },
 };
 
+const DRAWING = "Drawing the graph…";
 const container = document.getElementById("graph-container");
 const status = document.getElementById("graph-status");
 const bar = document.getElementById("graph-actions");
 
-/** The DOT text of this page's graph. Throws an Error with a sentence for the reader. */
+/** The DOT text in an answer; null when it holds none. */
+function dotOf(text) {
+  try {
+    const { dot } = JSON.parse(text);
+    return typeof dot === "string" ? dot : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The DOT text of this page's graph, however long the server is busy. Throws an Error with a sentence for the reader. */
 async function loadDot(name) {
-  const response = await fetch(new URL(name + location.search, location.href));
-  const answer = await response.json().catch(() => null);
-  if (response.ok && typeof answer?.dot === "string") return answer.dot;
-  throw new Error(answer?.error?.message ?? `The server answered with error ${response.status}.`);
+  for (let tries = 0; ; tries += 1) {
+    const response = await fetch(new URL(name + location.search, location.href));
+    const text = await response.text();
+    const dot = response.ok ? dotOf(text) : null;
+    if (dot !== null) return dot;
+    const failure = readFailure({ tool: "" }, response.status, text, response.headers.get("Retry-After"));
+    if (!isBusy(failure)) throw new Error(failure.message);
+    await waitShown(failure, tries);
+  }
+}
+
+/** Says that the server is busy, and ends when it is to be asked again. */
+function waitShown(failure, tries) {
+  const clock = document.createElement("span");
+  clock.setAttribute("aria-hidden", "true"); // it would be read out without end
+  const now = document.createElement("button");
+  now.type = "button";
+  now.textContent = "Try now";
+  status.replaceChildren(`${passingWords(failure)}. `, clock, " ", now);
+  return new Promise((resolve) => {
+    const go = () => {
+      stop();
+      status.textContent = DRAWING;
+      resolve();
+    };
+    const stop = comeBack(secondsUntil(failure.retryAfter, tries), (text) => (clock.textContent = text), go);
+    now.addEventListener("click", go);
+  });
 }
 
 /** Colours the edges of a node or cluster while the pointer is over it. */
@@ -69,7 +106,7 @@ function tellDrawing(stop) {
   button.addEventListener("click", stop);
   const start = performance.now();
   const clock = setInterval(() => {
-    status.firstChild.data = `Drawing the graph… ${Math.round((performance.now() - start) / 1000)} s `;
+    status.firstChild.data = `${DRAWING} ${Math.round((performance.now() - start) / 1000)} s `;
     if (!button.isConnected) status.append(button);
   }, 1000);
   return () => {

@@ -123,8 +123,7 @@ function downloadText(done, total) {
 }
 
 function waitText(ahead) {
-  if (!ahead) return "Waiting: next in line";
-  return ahead === 1 ? "Waiting: 1 conversion goes first" : `Waiting: ${ahead} conversions go first`;
+  return ahead ? `Busy: ${ahead} ahead of you` : "Waiting: next in line";
 }
 
 function duration(seconds) {

@@ -24,16 +24,20 @@ function requestOf(url) {
   return { id: `${PAGE}-${count}`, tool: url.searchParams.get("tag") ?? "", name, query: url.search };
 }
 
-/** The failure that an answer tells of. `retryAfter` is in seconds, 0 when asking again is not suggested. */
-function readFailure(request, status, text, retryAfter) {
-  const failure = { tool: request.tool, status, message: "", file: "", reason: "", retryAfter: Number(retryAfter) || 0 };
+/**
+ * The failure that an answer tells of. `retryAfter` is in seconds, 0 when asking again is not suggested; `ahead` is how
+ * many go first, 0 when there is no line.
+ */
+export function readFailure({ tool }, status, text, retryAfter) {
+  const failure = { tool, status, message: "", file: "", reason: "", ahead: 0, retryAfter: Number(retryAfter) || 0 };
   if (status === 0) return { ...failure, message: UNREACHABLE };
   if (status === 410) return { ...failure, message: LINK_ENDED };
   failure.message = `The server answered with error ${status}.`;
   try {
     const { error } = JSON.parse(text);
     const find = (name) => error.details?.find((detail) => detail[name])?.[name] ?? "";
-    return { ...failure, message: error.message || failure.message, file: find("file"), reason: find("reason") };
+    const told = { file: find("file"), reason: find("reason"), ahead: Number(find("ahead")) || 0 };
+    return { ...failure, ...told, message: error.message || failure.message };
   } catch {
     // Not our JSON: a proxy in between answered, and its page would say nothing to a reader.
     return failure;

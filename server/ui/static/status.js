@@ -2,6 +2,7 @@
  * Asks how the session is, and goes on asking while hosts of it are still to come, or nobody can say.
  */
 import { showHosts, usableHosts } from "./bar/hosts.js";
+import { isBusy } from "./comeback.js";
 import { showSessionProblem } from "./notice.js";
 import { basePath } from "./paths.js";
 import { showRetry } from "./retry.js";
@@ -22,7 +23,7 @@ async function askStatus() {
   try {
     const response = await fetch(`${basePath}status`, { headers: { Accept: "application/json" } });
     if (response.ok) return { ...NOTHING, ...(await response.json()) };
-    return response.status < 500 ? null : UNKNOWN;
+    return response.status < 500 && !isBusy(response) ? null : UNKNOWN;
   } catch {
     return UNKNOWN; // The connection is away, or what answered is not this server.
   }

@@ -5,12 +5,15 @@
  * XProf makes HTML of names from the profile here, links to the root of the host, and asks there too, so that its
  * “loading…” never ends. These lines are made anew instead: names as text, addresses under the link.
  */
+import { isBusy, secondsUntil } from "./comeback.js";
 import { basePath } from "./paths.js";
 
 /** Before report.js watches it: that an op has no neighbours in its module is no failure to show. */
 const ask = window.fetch.bind(window);
 
 const UNKNOWN_MODULE = "default";
+/** How often a busy server is asked again; another event asks anew. */
+const MOST_TRIES = 5;
 
 /** The query by which the graph viewer finds an op. */
 function opQuery(viewer, op, module) {
@@ -24,8 +27,13 @@ async function neighbours(viewer, op, module) {
   const query = opQuery(viewer, op, module);
   query.set("type", "adj_nodes");
   try {
-    const response = await ask(`${basePath}data?${query}`);
-    return response.ok ? await response.json() : null;
+    for (let tries = 0; ; tries += 1) {
+      const response = await ask(`${basePath}data?${query}`);
+      if (response.ok) return await response.json();
+      if (!isBusy(response) || tries === MOST_TRIES) return null;
+      const seconds = secondsUntil(Number(response.headers.get("Retry-After")), tries);
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    }
   } catch {
     return null; // The connection is away; the next event asks again.
   }

@@ -1,4 +1,5 @@
 // What the pages of people who have signed in run: everything on them works without it, too.
+import "./again.js";
 import "./copying.js";
 import "./keys.js";
 import "./menus.js";

@@ -1,0 +1,61 @@
+/**
+ * What is said of a server that is busy, when it is asked again, and the clock that is shown until then.
+ */
+
+/** Statuses after which the same request may well succeed a little later, also from a proxy that says no more. */
+const BUSY = new Set([429, 503]);
+/** What is the matter, by the server's reason. */
+const HEADINGS = {
+  incomplete: "This file may still be uploading",
+  storage_unavailable: "The profile can’t be reached at the moment",
+  source_changed: "The file was replaced just now",
+};
+/** Seconds, where the server names none. */
+const UNTOLD = 5;
+const LONGEST = 120;
+/** Seconds up to which every try that fails makes the next wait longer. */
+const PATIENT = 60;
+const GROWTH = 1.5;
+const TICK = 250;
+
+/** Whether a server has too much to do. */
+export function isBusy({ status }) {
+  return BUSY.has(status);
+}
+
+/** Whether waiting helps against a failure. */
+export function isPassing(failure) {
+  return isBusy(failure) || (Object.hasOwn(HEADINGS, failure.reason) && failure.retryAfter > 0);
+}
+
+/** What is the matter, without a full stop. */
+export function passingWords({ reason, ahead }) {
+  return HEADINGS[reason] ?? (ahead > 0 ? `Busy, ${ahead} ahead of you` : "Busy at the moment");
+}
+
+/**
+ * Seconds until the next try: what the server asks for, longer after several tries, and up to as much again, so that
+ * thousands who failed in the same second don't come back in one.
+ */
+export function secondsUntil(retryAfter, tries) {
+  const asked = Math.min(LONGEST, retryAfter > 0 ? retryAfter : UNTOLD);
+  return Math.max(asked, Math.min(PATIENT, asked * GROWTH ** tries)) * (1 + Math.random());
+}
+
+/**
+ * Tells how long it still takes until the time has come, and calls `act` then, or when somebody looks at the page
+ * again: one in the background costs the server something and shows nobody anything. Returns what ends it.
+ */
+export function comeBack(seconds, tell, act) {
+  const due = performance.now() + seconds * 1000;
+  const tick = () => {
+    const left = due - performance.now();
+    tell(`Trying again in ${Math.max(0, Math.ceil(left / 1000))} s`);
+    if (left > 0 || document.hidden) return;
+    clearInterval(clock);
+    act();
+  };
+  const clock = setInterval(tick, TICK);
+  tick();
+  return () => clearInterval(clock);
+}

@@ -1,0 +1,151 @@
+"""A hub with too much to do: readers see how many go first, and what they wait for comes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import MakeViewer
+from tests.browser.modules import Modules
+from tests.browser.viewer import FIRST_TIME
+from tests.services.cluster import PROFILE_PATH, get
+from tests.services.hub import DemoHub, HubFactory
+from tests.services.pair import Pair, start_pair, until
+from tests.services.pause import paused_engine
+
+OVERVIEW = "data?tag=overview_page&host=ALL_HOSTS"
+
+
+def refuse_first(status: int, **detail: str) -> Callable[[Route], None]:
+    """Refuses one request, which is to come again after a second, and lets all others pass."""
+    refused: list[str] = []
+
+    def handle(route: Route) -> None:
+        if refused:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        error = {"message": "There is much to do.", "details": [detail] if detail else []}
+        route.fulfill(status=status, headers={"Retry-After": "1"}, json={"error": error})
+
+    return handle
+
+
+def has_sample(pair: Pair, sample: str) -> bool:
+    """Whether the worker's metrics say this."""
+    return f"\nxprof_hub_conversions_{sample}\n" in get(f"{pair.worker.url}/metrics").body.decode()
+
+
+def test_who_finds_the_line_full_sees_it_and_gets_the_view_by_itself(
+    tmp_path: Path, hubs: HubFactory, small_session: Path, viewer: MakeViewer
+) -> None:
+    pair = start_pair(hubs, tmp_path, XPROF_HUB_CONVERSIONS="1", XPROF_HUB_MOST_WAITING="1")
+    first, second, third = (pair.share(small_session, name) for name in "abc")
+    with ThreadPoolExecutor(2) as people:
+        with paused_engine(pair.worker):
+            served = [people.submit(get, f"{first}/{OVERVIEW}")]
+            until(lambda: has_sample(pair, 'in_flight{urgency="person"} 1.0'))
+            served.append(people.submit(get, f"{second}/{OVERVIEW}"))
+            until(lambda: has_sample(pair, 'waiting{urgency="person"} 1.0'))
+            shown = viewer(third.removesuffix(PROFILE_PATH))
+            shown.open("overview_page")
+            notice = shown.wait_for(".xh-notice.xh-passing")
+            expect(notice).to_contain_text("Busy, 1 ahead of you")
+            expect(notice).to_contain_text("Trying again in ")
+            expect(notice.get_by_role("button", name="Try now")).to_be_visible()
+        shown.page.get_by_text("Performance Summary").first.wait_for()
+        assert [each.result().status for each in served] == [200, 200]
+    expect(shown.page.locator(".xh-notice")).to_have_count(0)
+
+
+def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(demo_link)
+    module = next(name for name in shown.get("module_list").split(",") if "train" in name)
+    shown.page.route("**/graph_data*", refuse_first(503, reason="busy", ahead="2"))
+    shown.open("graph_viewer", module_name=module, node_name="all-reduce.39")
+    status = shown.page.frame_locator("#graph-html").locator("#graph-status")
+    words = "Busy, 2 ahead of you. Trying again in "
+    expect(status).to_contain_text(words, timeout=FIRST_TIME)
+    shown.graph_frame()
+    assert shown.page.locator(".xh-notice").count() == 0
+
+
+def test_a_tool_that_is_asked_too_often_comes_later(demo_link: str, viewer: MakeViewer) -> None:
+    """Also behind a proxy that says no more than the status."""
+    shown = viewer(demo_link)
+    shown.page.route("**/data?*tag=hlo_stats*", refuse_first(429))
+    shown.open("hlo_stats")
+    expect(shown.wait_for(".xh-notice.xh-passing")).to_contain_text("Busy at the moment")
+    shown.wait_for(".xh-table tbody tr")
+
+
+def test_a_part_of_a_page_is_asked_for_again(demo_hub: DemoHub, page: Page) -> None:
+    page.route("**/hosts?looks=*", refuse_first(503))
+    page.goto(f"{demo_hub.url}/runs/demo/sessions/four%20hosts")
+    expect(page.locator("#spoken")).to_have_text("Busy at the moment")
+    expect(page.locator("#hosts table")).to_be_visible(timeout=20_000)
+
+
+def run_comeback(modules: Modules, expression: str, argument: object = None) -> object:
+    return modules.run(
+        f"""
+        const {{ isPassing, passingWords, secondsUntil }} = await load("comeback.js");
+        return {expression};
+        """,
+        argument,
+    )
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        ({"status": 503, "reason": "busy", "ahead": 3, "retryAfter": 4}, "Busy, 3 ahead of you"),
+        ({"status": 503, "reason": "busy", "ahead": 0, "retryAfter": 4}, "Busy at the moment"),
+        ({"status": 503, "reason": "", "ahead": 0, "retryAfter": 0}, "Busy at the moment"),
+        ({"status": 429, "reason": "", "ahead": 0, "retryAfter": 9}, "Busy at the moment"),
+        (
+            {"status": 503, "reason": "storage_unavailable", "ahead": 0, "retryAfter": 5},
+            "The profile can’t be reached at the moment",  # noqa: RUF001 - as it is shown
+        ),
+        (
+            {"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 5},
+            "This file may still be uploading",
+        ),
+        ({"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 0}, None),
+        ({"status": 422, "reason": "malformed", "ahead": 0, "retryAfter": 0}, None),
+        ({"status": 500, "reason": "internal", "ahead": 0, "retryAfter": 0}, None),
+    ],
+)
+def test_only_what_passes_is_waited_for(
+    modules: Modules, failure: dict[str, object], words: str | None
+) -> None:
+    script = "isPassing(argument) ? passingWords(argument) : null"
+    assert run_comeback(modules, script, failure) == words
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "tries", "least"),
+    [
+        (4, 0, 4),
+        (4, 2, 9),  # half as much longer after each try
+        (4, 30, 60),
+        (90, 30, 90),  # never before the server wants it
+        (4000, 0, 120),
+        (0, 0, 5),  # who says nothing is asked after a few seconds
+    ],
+)
+def test_readers_who_failed_together_come_back_one_by_one(
+    modules: Modules, retry_after: int, tries: int, least: int
+) -> None:
+    script = "Array.from({ length: 2000 }, () => secondsUntil(...argument))"
+    waits = run_comeback(modules, script, [retry_after, tries])
+    assert isinstance(waits, list)
+    assert min(waits) >= least
+    assert max(waits) <= 2 * least
+    # Evenly over as many seconds again: no quarter of the time has much more than its share.
+    quarter = sum(wait < least * 1.25 for wait in waits)
+    assert 400 <= quarter <= 600
