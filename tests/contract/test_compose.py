@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -60,14 +63,16 @@ def settings_of(service: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_services_are_those_of_a_deployment(services: dict[str, dict[str, object]]) -> None:
-    assert set(services) == {"front", "worker", "prune", "redis", "postgres", "gcs"}
+    of_the_hub = {"migrate", "front", "worker", "large-worker", "prune"}
+    assert set(services) == of_the_hub | {"redis", "postgres", "gcs"}
+    assert {name for name, service in services.items() if "profiles" in service} == {"large-worker"}
     assert services["worker"]["deploy"]["replicas"] == 2  # type: ignore[index]
 
 
 def test_health_is_asked_of_those_alone_that_answer_requests(
     services: dict[str, dict[str, object]],
 ) -> None:
-    for name in ("front", "worker", "prune"):
+    for name in ("migrate", "front", "worker", "large-worker", "prune"):
         command = services[name]["command"]
         assert isinstance(command, list)
         checks = services[name].get("healthcheck")
@@ -118,18 +123,50 @@ def test_both_parts_run_the_image_and_wait_for_healthy_services(
     for name in ("front", "worker"):
         assert services[name]["image"] == "xprof-hub"
         assert services[name]["command"] == ["serve", "--only", name]
-        depends_on = services[name]["depends_on"]
-        assert isinstance(depends_on, dict)
-        for other, condition in depends_on.items():
-            assert condition == {"condition": "service_healthy"}
-            assert "healthcheck" in services[other]
+        healthy = waited_for(services, name, "service_healthy")
+        assert healthy == {"redis", "postgres", "gcs"}
+        assert all("healthcheck" in services[other] for other in healthy)
+
+
+def waited_for(services: dict[str, dict[str, object]], name: str, condition: str) -> set[str]:
+    """Which services have to be in a condition before this one begins."""
+    depends_on = services[name]["depends_on"]
+    assert isinstance(depends_on, dict)
+    return {other for other, row in depends_on.items() if row == {"condition": condition}}
+
+
+def test_who_needs_the_tables_waits_for_them_and_makes_none(
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("front", "prune"):
+        assert waited_for(services, name, "service_completed_successfully") == {"migrate"}
+        assert not settings_of(services[name], monkeypatch).migrate
+    migrate = services["migrate"]
+    assert (migrate["command"], migrate["restart"]) == (["migrate"], "no")
+    assert waited_for(services, "migrate", "service_healthy") == {"postgres"}
+    front = settings_of(services["front"], monkeypatch)
+    assert settings_of(migrate, monkeypatch).database_url == front.database_url
+
+
+def test_a_large_worker_is_found_where_it_is_started(
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert settings_of(services["front"], monkeypatch).large_workers == ()
+    told = (ROOT / "deploy" / "compose.yaml").read_text()
+    assert "# XPROF_HUB_LARGE_WORKERS=http://large-worker:8080." in told
+    settings = settings_of(services["large-worker"], monkeypatch)
+    limit = services["large-worker"]["deploy"]["resources"]["limits"]["memory"]  # type: ignore[index]
+    assert limit == "52G"
+    assert settings.conversions * settings.conversion_memory_bytes < 0.85 * 52 * 10**9
 
 
 def test_both_parts_get_the_time_that_they_need_to_stop(
-    services: dict[str, dict[str, object]],
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("front", "worker"):
-        assert services[name]["stop_grace_period"] == "30s"
+    for name in ("front", "worker", "large-worker"):
+        grace = str(services[name]["stop_grace_period"])
+        settings = settings_of(services[name], monkeypatch)
+        assert float(grace.removesuffix("s")) >= settings.stop_seconds + 15
 
 
 def test_a_workers_conversions_fit_into_its_memory(
@@ -148,6 +185,13 @@ def test_only_the_front_end_is_reachable_from_outside(
     assert published == {"front": ["127.0.0.1:8080:8080"]}
 
 
+def test_metrics_have_a_port_of_their_own(
+    services: dict[str, dict[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("front", "worker", "large-worker"):
+        assert settings_of(services[name], monkeypatch).metrics_port not in {0, 8080}
+
+
 def test_every_volume_in_use_is_declared() -> None:
     compose = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
     used = {
@@ -157,3 +201,21 @@ def test_every_volume_in_use_is_declared() -> None:
         if ":" in volume
     }
     assert used == set(compose["volumes"])
+
+
+def test_docker_understands_it_where_its_client_is() -> None:
+    docker = shutil.which("docker")
+    plugin = docker and subprocess.run(
+        [docker, "compose", "version"], check=False, capture_output=True, timeout=20
+    )
+    if not docker or not plugin or plugin.returncode:
+        pytest.skip("docker compose is not installed: the file is read as YAML only")
+    done = subprocess.run(
+        [docker, "compose", "-f", str(ROOT / "deploy" / "compose.yaml"), "config", "--quiet"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **GIVEN},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

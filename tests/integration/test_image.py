@@ -31,7 +31,7 @@ from tests.services.root_commands import Confinement
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "a secret of these tests that is long enough"
 LARGEST_BYTES = 900 << 20
-"""Of the image with its base, unpacked. It has 675 MiB; what is much more has brought in something unexpected."""
+"""Of the image with its base, unpacked. It has 675 MiB; much more means that something unexpected came in."""
 DATA = "/var/lib/xprof-hub"
 
 
