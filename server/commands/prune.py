@@ -28,6 +28,7 @@ _WORDS: Mapping[str, str] = MappingProxyType(
         "leftovers": "Sessions cleared",
         "stored_things": "Artifacts, answers",
         "profiles": "Profiles",
+        "places_outside": "Places outside the roots, kept",
         "audit_events": "Audit events",
         "browser_sessions": "Browser sessions",
         "device_codes": "Device codes",

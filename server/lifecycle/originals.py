@@ -42,19 +42,32 @@ class Originals:
         self._open = open_root
         self._writers: dict[str, FileWriter] = {}
 
+    def covers(self, location: str) -> bool:
+        """Whether a place lies in one of the roots, so that it is ours to remove anything there.
+
+        Raises:
+            LoaderError: there are no credentials for a root's bucket.
+        """
+        return self._writer_for(location.rstrip("/")) is not None
+
     def remove(self, location: str) -> int:
         """Removes the profiles in a folder, or a single one; how many files.
 
         A place that is reached by a link is left alone: what other names it has is not known.
 
         Raises:
-            LoaderError: it lies outside the roots, can't be listed or may not be changed; some may be gone.
+            LoaderError: it lies outside the roots (see `covers`), can't be listed or may not be changed; some
+                may be gone.
         """
         place = location.rstrip("/")
         if not is_gcs(place) and os.path.realpath(place) != place:
             logger.warning("profiles are kept that are reached by a link: %s", shown(place))
             return 0
         writer = self._writer_for(place)
+        if writer is None:
+            raise LoaderError(
+                ErrorCode.PERMISSION_DENIED, "A profile lies outside the roots, so it is kept."
+            )
         removed = sum(writer.remove(file) for file in self._profiles(place))
         parent = Path(place).parent
         if removed and not is_gcs(place) and str(parent.parent) == writer.root:
@@ -74,12 +87,8 @@ class Originals:
         traces = {f"{host}{TRACE_SUFFIX}" for host in hosts}
         return [file for file in files if host_of(file.name) is not None or file.name in traces]
 
-    def _writer_for(self, place: str) -> FileWriter:
-        """The writer of the root that a place lies in.
-
-        Raises:
-            LoaderError: PERMISSION_DENIED, there is none.
-        """
+    def _writer_for(self, place: str) -> FileWriter | None:
+        """The writer of the root that a place lies in, if there is one."""
         for root in self._roots:
             if is_gcs(root) != is_gcs(place):
                 continue
@@ -87,7 +96,4 @@ class Originals:
                 self._writers[root] = self._open(root)
             if place.startswith(f"{self._writers[root].root}/"):
                 return self._writers[root]
-        raise LoaderError(
-            ErrorCode.PERMISSION_DENIED,
-            "A profile lies outside XPROF_HUB_STORAGE_ROOTS and XPROF_HUB_UPLOAD_ROOT by now, so it is kept.",
-        )
+        return None

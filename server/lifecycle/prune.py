@@ -18,6 +18,7 @@ from typing import TypeVar
 from loader.errors import LoaderError
 from loader.forgetting import Forgets
 from loader.keys import session_mark
+from loader.storage.address import shown
 from server.audit.log import AuditLog, hub_event
 from server.lifecycle.aliases import real_places
 from server.lifecycle.due import is_due
@@ -209,16 +210,31 @@ class Pruner:
         try:
             if originals is not None:
                 for location in leftover.locations:
-                    is_linked = any(purging.overlap(location, place) for place in linked)
-                    if not is_linked and not purging.are_files_of_others(
-                        self._database, [location]
-                    ):
-                        report.counts["profiles"] += originals.remove(location)
+                    self._remove_profiles(report, originals, location, linked)
         except LoaderError as error:
             _tell(report, error)
             return
         purging.remove_leftover(self._database, leftover.key)
         report.counts["leftovers"] += 1
+
+    def _remove_profiles(
+        self, report: PruneReport, originals: Originals, location: str, linked: Collection[str]
+    ) -> None:
+        """Removes a place's profiles, unless they are another session's, or outside the roots by now.
+
+        Raises:
+            LoaderError: they could not be removed, and may be the next time.
+        """
+        if any(purging.overlap(location, place) for place in linked):
+            return
+        if purging.are_files_of_others(self._database, [location]):
+            return
+        if not originals.covers(location):
+            # Not a problem that another pass could solve: whoever narrowed the roots keeps what is outside.
+            report.counts["places_outside"] += 1
+            logger.warning("profiles are kept that lie outside the roots: %s", shown(location))
+            return
+        report.counts["profiles"] += originals.remove(location)
 
     def _forget_rows(self, report: PruneReport, now: datetime) -> None:
         """Removes rows that are kept for a time only."""
