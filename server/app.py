@@ -50,7 +50,7 @@ from server.services import Services, Threads
 from server.settings import Settings
 from server.shared_results import open_shared
 from server.signed_in import open_sign_ins
-from server.tracing.application import TracedApp
+from server.tracing.application import OWN_TELEMETRY_OFF, TracedApp
 from server.tracing.spans import open_spans
 from server.turned_away import install_turned_away
 from server.ui.assets import load_assets
@@ -145,6 +145,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The front end's HTTP application."""
     services = build_services(settings)
     app = TracedApp(
+        telemetry=OWN_TELEMETRY_OFF,
         title="XProf Hub",
         summary="Runs, profiler sessions and share links.",
         docs_url=None,

@@ -44,7 +44,7 @@ from server.middleware import Observe
 from server.probes import PROBE_PATHS, add_probes
 from server.readiness import Readiness, SandboxMissingError
 from server.settings import Settings
-from server.tracing.application import TracedApp
+from server.tracing.application import OWN_TELEMETRY_OFF, TracedApp
 from server.tracing.conversions import ObservedConversions
 from server.tracing.spans import NoSpans, Spans, open_spans
 from server.worker_endpoint import answer_with
@@ -246,6 +246,7 @@ def create_worker_app(settings: Settings) -> FastAPI:
         await anyio.to_thread.run_sync(spans.close)
 
     app = TracedApp(
+        telemetry=OWN_TELEMETRY_OFF,
         title="XProf Hub worker",
         lifespan=lifespan,
         docs_url=None,

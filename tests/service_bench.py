@@ -17,12 +17,13 @@ import zstandard
 from loader.admission import Admission
 from loader.artifacts import DirectoryArtifacts, place
 from loader.conversion import Converter
+from loader.counted_looks import counted
 from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
 from loader.keys import ToolRequest
 from loader.leases import Leases, ProcessLeases
-from loader.observing import ConversionRecord
+from loader.observing import CacheLayer, ConversionObserver, ConversionRecord, Unobserved
 from loader.profiles import Intake
 from loader.progress import DirectoryProgress
 from loader.results import DirectoryResults, ResultStore
@@ -90,6 +91,7 @@ class Bench:
     files: CountingStorage = field(default_factory=CountingStorage)
     now: float = 1_000_000.0
     intake: Intake = field(default_factory=lambda: intake)
+    observer: ConversionObserver = field(default_factory=Unobserved)
 
     def results(self) -> DirectoryResults:
         return DirectoryResults(self.folder / "results", 1 << 20, lambda: self.now)
@@ -114,10 +116,13 @@ class Bench:
             admission=Admission(self.slots, self.memory_bytes, self.seconds),
             record=self.records.append,
             produced_files=produced,
+            observer=self.observer,
         )
+        results = results or self.results()
         return ToolDataService(
             storage=self.files,
-            results=results or self.results(),
+            results=results,
+            first_look=counted(results.open, CacheLayer.DISK, self.observer.looked_up),
             artifacts=artifacts,
             leases=leases or ProcessLeases(),
             converter=converter,
