@@ -17,6 +17,7 @@ from server.client.errors import (
     UnreachableError,
 )
 from server.client.hub import DEFAULT_URL, HubClient
+from server.client.patience import Pause
 
 __all__ = [
     "DEFAULT_URL",
@@ -27,6 +28,7 @@ __all__ = [
     "NotAllowedError",
     "NotFoundError",
     "NotSignedInError",
+    "Pause",
     "StrangeAnswerError",
     "UnreachableError",
 ]

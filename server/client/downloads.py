@@ -95,7 +95,9 @@ class Downloads:
         headers = {"Accept-Encoding": "identity"}
         if part is not None:
             headers |= {"Range": f"bytes={part.size}-", "If-Range": f'"{part.etag}"'}
-        call = Call("GET", path, headers=headers, accepts=frozenset({_BEHIND_END}))
+        call = Call(
+            "GET", path, headers=headers, is_repeatable=True, accepts=frozenset({_BEHIND_END})
+        )
         with self._transport.stream(call) as response:
             if response.status_code == _BEHIND_END:
                 if part is None:

@@ -22,6 +22,8 @@ class HubError(Exception):
         field: the field or parameter at fault, as the API writes it; empty if none is.
         hints: further lines, such as the sessions to choose from.
         next_step: what to do now, in words; empty when the message says it all.
+        retry_after: after how many seconds the hub wants to be asked again; 0 when it doesn't say.
+        ahead: how many it serves before, where there is a line; else None.
     """
 
     def __init__(
@@ -34,6 +36,8 @@ class HubError(Exception):
         reason: str = "",
         field: str = "",
         next_step: str = "",
+        retry_after: float = 0.0,
+        ahead: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -42,6 +46,8 @@ class HubError(Exception):
         self.field = field
         self.hints = tuple(hints)
         self.next_step = next_step
+        self.retry_after = retry_after
+        self.ahead = ahead
 
 
 class UnreachableError(HubError):
@@ -91,8 +97,14 @@ _NEXT_STEPS: dict[type[HubError], str] = {
 }
 
 
-def refusal(status: int, problem: Error) -> HubError:
-    """The exception for an answer of the hub that is not a success."""
+def refusal(status: int, problem: Error, retry_after: float = 0.0) -> HubError:
+    """The exception for an answer of the hub that is not a success.
+
+    Args:
+        status: HTTP status.
+        problem: what the hub says.
+        retry_after: see `HubError`.
+    """
     first = problem.details[0] if problem.details else {}
     kind = _KINDS.get(status, HubError)
     if problem.status == "FAILED_PRECONDITION" and kind is InvalidRequestError:
@@ -111,13 +123,21 @@ def refusal(status: int, problem: Error) -> HubError:
         reason=first.get("reason", ""),
         field=first.get("field", ""),
         next_step=_NEXT_STEPS.get(kind, ""),
+        retry_after=retry_after,
+        ahead=ahead_of(problem),
     )
 
 
-def strange_refusal(status: int) -> HubError:
+def ahead_of(problem: Error) -> int | None:
+    """How many the hub serves before; None where there is no line."""
+    text = next((detail["ahead"] for detail in problem.details if "ahead" in detail), "")
+    return int(text) if text.isdecimal() else None
+
+
+def strange_refusal(status: int, retry_after: float = 0.0) -> HubError:
     """The exception for an answer that is not a success, and not in the hub's shape."""
     kind = UnreachableError if status in {502, 503, 504} else StrangeAnswerError
-    return kind(f"The address answered {status}.", status)
+    return kind(f"The address answered {status}.", status, retry_after=retry_after)
 
 
 def led_away(status: int, place: str) -> StrangeAnswerError:

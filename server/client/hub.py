@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from server.client.groups import RunGroups
 from server.client.links import Links
 from server.client.members import Members
 from server.client.operations import Operations
+from server.client.patience import PATIENCE_SECONDS, Pause
 from server.client.runs import Runs
 from server.client.sessions import Sessions
 from server.client.tokens import Tokens
@@ -53,14 +55,23 @@ class HubClient:
         uploads: hosts' profiles on their way to the hub.
     """
 
-    def __init__(self, url: str = DEFAULT_URL, token: str = "") -> None:
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        token: str = "",
+        *,
+        patience: float = PATIENCE_SECONDS,
+        on_pause: Callable[[Pause], None] | None = None,
+    ) -> None:
         """Opens no connection yet.
 
         Args:
             url: the hub's address, with its path prefix if it has one.
             token: API token, empty for a hub with `XPROF_HUB_AUTH=dev`.
+            patience: seconds that one answer is waited for in all while the hub is busy and says so.
+            on_pause: hears of each such wait before it begins.
         """
-        self.transport = Transport(url, token)
+        self.transport = Transport(url, token, patience=patience, on_pause=on_pause)
         self.runs = Runs(self.transport)
         self.discovery = Discovery(self.transport)
         self.groups = RunGroups(self.transport)

@@ -1,7 +1,8 @@
 """One HTTP connection to a hub: sends, retries where that is harmless, and turns answers into models.
 
 Knows no resource. A request is sent again only when the hub can't have acted on it (no connection, 429), or
-when acting twice changes nothing: a read, or a creation that carries a `requestId`.
+when acting twice changes nothing: a read, or a creation that carries a `requestId`. A hub that says when to
+come back is asked again then, as long as patience lasts.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import httpx2
 from pydantic import ValidationError
 
 from server.client.errors import HubError, led_away, no_answer, not_a_hub, refusal, strange_refusal
+from server.client.patience import PATIENCE_SECONDS, Patience, Pause
 from server.schemas import ApiModel, ErrorResponse
 from server.settings import LOOPBACK
 
@@ -27,7 +29,6 @@ CONNECT_SECONDS = 10.0
 LARGEST_PAGE = 500
 _WAITS = (0.2, 1.0)
 """Seconds before the second and the third try."""
-_LONGEST_WAIT = 10.0
 _BUSY = frozenset({502, 503})
 _TOO_MANY = 429
 
@@ -65,16 +66,26 @@ class Transport:
     """Talks to one hub; every method raises `HubError`."""
 
     def __init__(
-        self, url: str, token: str = "", *, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str,
+        token: str = "",
+        *,
+        patience: float = PATIENCE_SECONDS,
+        on_pause: Callable[[Pause], None] | None = None,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Opens no connection yet.
 
         Args:
             url: the hub's address, with its path prefix if it has one.
             token: API token, or empty.
+            patience: seconds that one answer is waited for in all while the hub is busy and says so.
+            on_pause: hears of each such wait before it begins.
             sleep: waits so many seconds before another try.
         """
         self.url = url.rstrip("/")
+        self._patience = patience
+        self._on_pause = on_pause
         self._sleep = sleep
         # A proxy in the environment knows nothing of this machine's own addresses.
         self.http = httpx2.Client(
@@ -112,39 +123,67 @@ class Transport:
 
     def exchange(self, call: Call) -> httpx2.Response:
         """Sends a request, again where that is harmless, and answers a success as it came."""
-        waits = iter(_WAITS)
+        waits, patience = iter(_WAITS), Patience(self._patience)
         while True:
-            wait = next(waits, None)
             try:
                 response = self._once(call)
             except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                wait = next(waits, None)
                 if wait is None or not _had_no_effect(call, error):
                     raise no_answer(self.url, error) from error
-            else:
-                if wait is None or not _may_try_again(call, response):
-                    return self._checked(response, call.accepts)
-                wait = _asked_wait(response) or wait
-            self._pause(wait)
+                self._pause(wait)
+                continue
+            if not _may_try_again(call, response) or not self._come_back(response, patience, waits):
+                return self._checked(response, call.accepts)
 
     @contextmanager
     def stream(self, call: Call) -> Iterator[httpx2.Response]:
-        """A success whose body is read in pieces by the caller; never sent again by itself.
+        """A success whose body is read in pieces by the caller; sent again only while the hub is busy.
 
         A connection that breaks while the body is read is an `UnreachableError`, too.
         """
+        patience = Patience(self._patience)
         try:
-            with self.http.stream(
-                call.method,
-                f"{self.url}/v1{call.path}",
-                params=dict(call.parameters),
-                headers=dict(call.headers),
-            ) as response:
-                if not response.is_success and response.status_code not in call.accepts:
+            while True:
+                with self.http.stream(
+                    call.method,
+                    f"{self.url}/v1{call.path}",
+                    params=dict(call.parameters),
+                    headers=dict(call.headers),
+                ) as response:
+                    if response.is_success or response.status_code in call.accepts:
+                        yield response
+                        return
                     response.read()
+                is_passing = _may_try_again(call, response)
+                if not is_passing or not self._come_back(response, patience, iter(())):
                     raise _problem(response)
-                yield response
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise no_answer(self.url, error) from error
+
+    def _come_back(
+        self, response: httpx2.Response, patience: Patience, waits: Iterator[float]
+    ) -> bool:
+        """Waits until a busy hub may be asked again; False when it is not to be asked any more.
+
+        Args:
+            response: what the hub has answered.
+            patience: for a hub that says when.
+            waits: for one that doesn't.
+        """
+        asked = _asked_wait(response)
+        if not asked:
+            wait = next(waits, None)
+            if wait is not None:
+                self._pause(wait)
+            return wait is not None
+        pause = patience.pause(asked, _problem(response).ahead)
+        if pause is None:
+            return False
+        if self._on_pause is not None:
+            self._on_pause(pause)
+        self._sleep(pause.seconds)
+        return True
 
     def read(self, response: httpx2.Response, kind: type[Answer]) -> Answer:
         """The model that an answer holds."""
@@ -191,9 +230,7 @@ def _had_no_effect(call: Call, error: Exception) -> bool:
 
 def _may_try_again(call: Call, response: httpx2.Response) -> bool:
     is_busy = call.is_repeatable and response.status_code in _BUSY
-    return (is_busy or response.status_code == _TOO_MANY) and (
-        _asked_wait(response) <= _LONGEST_WAIT
-    )
+    return is_busy or response.status_code == _TOO_MANY
 
 
 def _asked_wait(response: httpx2.Response) -> float:
@@ -208,8 +245,8 @@ def _problem(response: httpx2.Response) -> HubError:
     try:
         problem = ErrorResponse.model_validate_json(response.content, extra="ignore").error
     except ValidationError:
-        return strange_refusal(response.status_code)
-    return refusal(response.status_code, problem)
+        return strange_refusal(response.status_code, _asked_wait(response))
+    return refusal(response.status_code, problem, _asked_wait(response))
 
 
 def _is_loopback(url: str) -> bool:

@@ -102,8 +102,9 @@ class Uploads:
                 if failures >= _TRIES or not sending.may_go_on(problem):
                     raise
                 # Many hosts that lost the same hub shall not come back in the same moment.
-                wait = min(0.5 * 2 ** (failures - 1), _LONGEST_WAIT)
-                self._sleep(wait * random.uniform(0.75, 1.25))  # noqa: S311 - no secret
+                wait = min(0.5 * 2 ** (failures - 1), _LONGEST_WAIT) * random.uniform(0.75, 1.25)  # noqa: S311 - no secret
+                # A hub that names a time is asked then and a little later, and not before.
+                self._sleep(max(wait, problem.retry_after * random.uniform(1.0, 1.25)))  # noqa: S311 - no secret
 
     def complete(self, run: str, session: str) -> Session:
         """Says that all hosts of a session are there, so that it is converted in advance."""

@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from server.client import HubClient, HubError
+from server.client import HubClient, HubError, Pause
 from server.commands.credentials import CredentialsError, find_access
 from server.commands.exits import ExitStatus, exit_status
 from server.commands.tables import (
@@ -23,7 +23,6 @@ from server.commands.tables import (
     print_list,
     print_table,
     say,
-    size,
     state_text,
 )
 
@@ -50,7 +49,6 @@ __all__ = [
     "print_list",
     "print_table",
     "say",
-    "size",
     "split_session",
     "split_target",
     "state_text",
@@ -102,19 +100,28 @@ SessionArgument: TypeAlias = Annotated[
     str, typer.Argument(metavar="RUN/SESSION", help="Ids of run and session.")
 ]
 
+_PATIENCE_SECONDS = 300.0
+"""How long a command goes on asking a hub that is busy; whoever sits before it can see that, and end it."""
+
 
 @contextmanager
 def connected(url: str, token: str) -> Iterator[HubClient]:
     """A client; a failure becomes a line on standard error and the exit status that says its kind."""
     try:
         access = find_access(url, token)
-        with HubClient(access.url, access.token) as client:
+        with HubClient(
+            access.url, access.token, patience=_PATIENCE_SECONDS, on_pause=_say_pause
+        ) as client:
             yield client
     except CredentialsError as problem:
         raise fail(str(problem)) from problem
     except HubError as problem:
         hints = [*problem.hints, *([problem.next_step] if problem.next_step else [])]
         raise fail(str(problem), exit_status(problem), hints) from problem
+
+
+def _say_pause(pause: Pause) -> None:
+    say(f"xprof-hub: {pause}")
 
 
 def fail(

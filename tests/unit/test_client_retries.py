@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,6 +16,7 @@ from server.client import (
     NotAllowedError,
     NotFoundError,
     NotSignedInError,
+    Pause,
     StrangeAnswerError,
     UnreachableError,
 )
@@ -33,8 +36,15 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waited: list[float] = []
     make = Transport.__init__
 
-    def begin(self: Transport, url: str, token: str = "") -> None:
-        make(self, url, token, sleep=waited.append)
+    def begin(
+        self: Transport,
+        url: str,
+        token: str = "",
+        *,
+        patience: float,
+        on_pause: Callable[[Pause], None] | None,
+    ) -> None:
+        make(self, url, token, patience=patience, on_pause=on_pause, sleep=waited.append)
 
     monkeypatch.setattr(Transport, "__init__", begin)
     return waited
@@ -102,6 +112,37 @@ def test_whoever_asks_too_often_waits_as_told(scripted: ScriptedServer, waits: l
     with HubClient(scripted.url) as hub:
         assert hub.links.create("r", "s", NewLink()).uid == "l"
     assert 3 <= waits[0] <= 5
+
+
+def test_a_busy_hub_is_asked_again_when_it_says_so_and_that_is_told(
+    scripted: ScriptedServer, waits: list[float]
+) -> None:
+    busy = refused(503, "UNAVAILABLE", reason="busy", ahead="3")
+    scripted.answers = [*[replace(busy, headers={"Retry-After": "4"})] * 5, RUN]
+    told: list[Pause] = []
+    with HubClient(scripted.url, on_pause=told.append) as hub:
+        hub.runs.get("r")
+    # Never before the four seconds are over, and more often than one that names no time.
+    assert [4 <= wait <= 5 for wait in waits] == [True] * 5
+    assert [pause.ahead for pause in told] == [3] * 5
+    assert str(told[0]) == "busy, 3 ahead; trying again in 5 s"
+    assert str(Pause(4.0)) == "busy; trying again in 4 s"
+
+
+def test_patience_has_an_end(scripted: ScriptedServer, waits: list[float]) -> None:
+    busy = refused(503, "UNAVAILABLE", reason="busy", ahead="3")
+    scripted.answers = [replace(busy, headers={"Retry-After": "4"})]
+    with HubClient(scripted.url, patience=10) as hub, pytest.raises(UnreachableError) as caught:
+        hub.runs.get("r")
+    assert len(waits) == 2  # 8 of the 10 seconds
+    assert (caught.value.retry_after, caught.value.ahead) == (4, 3)
+
+
+def test_a_change_waits_for_no_busy_hub(scripted: ScriptedServer, waits: list[float]) -> None:
+    scripted.answers = [Scripted(503, None, {"Retry-After": "1"})]
+    with HubClient(scripted.url) as hub, pytest.raises(UnreachableError):
+        hub.runs.delete("r")
+    assert waits == []
 
 
 def test_nobody_is_made_to_wait_for_long(scripted: ScriptedServer, waits: list[float]) -> None:
