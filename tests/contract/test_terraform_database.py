@@ -61,27 +61,31 @@ def users(postgres_url: str) -> Iterator[None]:
             connection.execute(f'DROP ROLE "{role}"')
 
 
-def test_jobs_may_change_what_front_ends_have_made(postgres_url: str, users: None) -> None:
+def test_front_ends_and_jobs_act_as_the_role_that_owns_the_tables(
+    postgres_url: str, users: None
+) -> None:
     with pytest.raises(RegistryUnusableError, match="hub_tables"):
-        Database(address_of(FRONT, postgres_url)).migrate()
+        Database(address_of(JOBS, postgres_url)).migrate()
 
     run_setup(postgres_url)
     run_setup(postgres_url)  # terraform runs it again when its members change
 
-    Database(address_of(FRONT, postgres_url)).migrate()
+    Database(address_of(JOBS, postgres_url)).migrate()
+    Database(address_of(FRONT, postgres_url)).make_ready(may_migrate=False)
 
-    engine = sa.create_engine(address_of(JOBS, postgres_url))
+    engine = sa.create_engine(address_of(FRONT, postgres_url))
     with engine.begin() as connection:
         asked = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
         assert connection.scalars(sa.text(asked)).all() == ["hub_tables"]
-        assert connection.scalar(sa.text("SELECT session_user")) == JOBS
+        assert connection.scalar(sa.text("SELECT session_user")) == FRONT
         connection.execute(sa.text("DELETE FROM runs"))
     engine.dispose()
 
 
 def test_redis_certificate_is_checked_against_the_instances_own_authority() -> None:
     text = (MODULE / "secrets.tf").read_text()
-    query = re.search(r"/0\?ssl_ca_certs=\$\{local\.redis_ca_file\}(\S*)\"", text)
+    assert text.count("}/0?${local.redis_options}") == 2, "the first Redis, and its replica"
+    query = re.search(r"\"ssl_ca_certs=\$\{local\.redis_ca_file\}(\S*)\"", text)
     assert query is not None
     client = connect(f"rediss://:secret@10.1.2.3:6378/0?ssl_ca_certs=/etc/ca.pem{query[1]}")
     connection = client.connection_pool.make_connection()
