@@ -134,7 +134,7 @@ def test_services_end_in_time_and_hide_their_metrics(
     tmp_path: Path,
     part: str,
 ) -> None:
-    """Cloud Run kills after 10 s, of which a worker needs 3 to hand over; its proxies keep connections 600."""
+    """Cloud Run kills after 10 s, of which a worker needs 3 to end; its proxies keep connections 600 s."""
     settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
     assert settings.stop_seconds + 3 < 10
     assert settings.keep_alive_seconds > 600
