@@ -86,7 +86,7 @@ resource "google_monitoring_alert_policy" "outside" {
       threshold_value = 0.5
       duration        = "120s"
       aggregations {
-        alignment_period     = "120s"
+        alignment_period     = "${2 * local.uptime_seconds}s"
         per_series_aligner   = "ALIGN_FRACTION_TRUE"
         cross_series_reducer = "REDUCE_MEAN"
       }

@@ -5,7 +5,9 @@ locals {
   front_service = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=\"${var.name}-front\""
   any_service   = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=~\"^${var.name}-\""
   any_job       = "resource.type=\"cloud_run_job\" AND resource.labels.job_name=~\"^${var.name}-\""
-  front_metric  = "${local.front_service} AND metric.type=\"run.googleapis.com/request_count\""
+  # Each look wakes a front end, where none waits for requests.
+  uptime_seconds = var.front.min_instances == 0 ? 900 : 60
+  front_metric   = "${local.front_service} AND metric.type=\"run.googleapis.com/request_count\""
 }
 
 resource "google_logging_project_exclusion" "addresses" {
@@ -45,16 +47,16 @@ resource "google_logging_metric" "errors" {
   depends_on = [google_project_service.this]
 }
 
-# The path is one that answers on both host names without signing in; Google answers paths like /healthz itself.
+# As somebody with a link would: the path answers on both host names without signing in, and asks the database.
 resource "google_monitoring_uptime_check_config" "links" {
   project      = var.project_id
   display_name = "${var.name}: share links"
   timeout      = "10s"
-  period       = "60s"
+  period       = "${local.uptime_seconds}s"
   user_labels  = local.labels
 
   http_check {
-    path         = "/robots.txt"
+    path         = "/ready"
     port         = 443
     use_ssl      = true
     validate_ssl = true

@@ -171,6 +171,29 @@ run "defaults" {
   }
 
   assert {
+    condition     = google_monitoring_uptime_check_config.links.http_check[0].path == "/ready" && google_monitoring_uptime_check_config.links.http_check[0].validate_ssl && google_monitoring_uptime_check_config.links.period == "60s" && google_monitoring_slo.availability.goal == 0.995
+    error_message = "Somebody looks from outside each minute, and there is a goal."
+  }
+
+  assert {
+    condition = toset(concat(keys(google_monitoring_alert_policy.thresholds), keys(google_monitoring_alert_policy.queries))) == toset([
+      "errors", "memory_kills", "database_down", "database_cpu", "database_disk", "database_connections", "redis_memory", "jobs_failed", "burn_rate",
+      "first_byte", "queue", "hit_rate", "redis_failed", "workers_failed", "lost_registrations",
+    ])
+    error_message = "What people get, what conversions wait for, what the cache gives, and what everything stands on is watched."
+  }
+
+  assert {
+    condition     = [for condition in google_monitoring_alert_policy.thresholds["database_down"].conditions : condition.condition_threshold[0].comparison] == ["COMPARISON_LT"] && alltrue([for key, alert in google_monitoring_alert_policy.thresholds : alert.conditions[0].condition_threshold[0].comparison == "COMPARISON_GT" || key == "database_down"])
+    error_message = "A database that is up is 1, all else is too much above a limit."
+  }
+
+  assert {
+    condition     = strcontains(google_logging_metric.errors.filter, "severity>=ERROR AND jsonPayload.message:*") && strcontains(google_logging_metric.memory_kills.filter, "textPayload=~")
+    error_message = "What the hub says is counted, and what Cloud Run says of it."
+  }
+
+  assert {
     condition     = alltrue([for alert in concat(values(google_monitoring_alert_policy.thresholds), values(google_monitoring_alert_policy.queries), [google_monitoring_alert_policy.outside]) : length(alert.documentation[0].content) > 40])
     error_message = "Every alert says what to do."
   }
