@@ -18,9 +18,9 @@ from server.commands.console import (
     print_json,
     print_list,
     say,
-    size,
 )
 from server.schemas.groups import RunGroup
+from server.ui.words import size
 
 app = typer.Typer(help="Run groups: how long sessions are kept.", no_args_is_help=True)
 

@@ -97,7 +97,7 @@ def list_(
         print_list(
             islice(client.runs.list(condition, order_by, show_deleted=deleted), limit),
             as_json,
-            ("RUN", "NAME", "SET", "STATE", "SESSIONS", "CREATOR", "CREATED"),
+            ("RUN", "NAME", "GROUP", "STATE", "SESSIONS", "CREATOR", "CREATED"),
             lambda run: (
                 last_part(run.name),
                 run.display_name,

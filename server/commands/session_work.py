@@ -18,7 +18,6 @@ from server.commands.console import (
     print_fields,
     print_json,
     print_table,
-    size,
     split_session,
 )
 from server.commands.progress import progress_bar
@@ -26,6 +25,7 @@ from server.commands.terminal import print_line
 from server.schemas import Session
 from server.schemas.progress import AnswerProgress
 from server.session_schemas import HostHealth, SessionHealth
+from server.ui.words import size
 
 HEALTH_EXAMPLES = examples("xprof-hub sessions health llama-8b/2026_01_31")
 PREWARM_EXAMPLES = examples(

@@ -37,12 +37,12 @@ from server.commands.console import (
     print_list,
     print_table,
     say,
-    size,
     split_session,
     state_text,
 )
 from server.commands.terminal import print_line
 from server.schemas import Session
+from server.ui.words import size
 
 app = typer.Typer(help="Sessions: profiles of one or many hosts.", no_args_is_help=True)
 app.command("health", epilog=session_work.HEALTH_EXAMPLES)(session_work.health)
@@ -130,6 +130,7 @@ def list_(
                 session.storage_folder_uri,
             ),
             as_lines,
+            optional=("LOCATION", "KIND"),
         )
 
 

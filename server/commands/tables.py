@@ -56,6 +56,7 @@ def print_list(
     columns: Sequence[str],
     row_of: Callable[[R], Sequence[str | Text]],
     as_lines: bool = False,
+    optional: Sequence[str] = (),
 ) -> None:
     """Prints resources as JSON, or as a table with one row each.
 
@@ -65,6 +66,7 @@ def print_list(
         columns: heads of the table.
         row_of: cells of a resource's row.
         as_lines: whether to print a JSON object a line.
+        optional: as `print_table`.
     """
     if as_lines:
         for resource in found:
@@ -72,15 +74,25 @@ def print_list(
     elif as_json:
         print_json(list(found))
     else:
-        print_table(columns, [row_of(resource) for resource in found])
+        print_table(columns, [row_of(resource) for resource in found], optional)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
-    """Prints a table; no cell is ever cut off, and none is taken for markup."""
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str | Text]], optional: Sequence[str] = ()
+) -> None:
+    """Prints a table; no cell is ever cut off, and none is taken for markup.
+
+    Args:
+        columns: heads.
+        rows: cells.
+        optional: heads of columns that are left out, in this order, where a terminal is so narrow that words
+            would be broken.
+    """
     rows = [[_harmless(cell) for cell in row] for row in rows]
     terminal = Console().width if sys.stdout.isatty() else None
     if terminal is not None:
         columns, rows = _telling(columns, rows)
+        columns, rows = _fitting(columns, rows, optional, terminal)
     widths = column_widths(columns, rows, terminal)
     width = sum(widths) + _GAP * (len(columns) - 1)
     if terminal is not None and width > terminal and rows:
@@ -118,10 +130,8 @@ def column_widths(
     if terminal is None:
         return whole
     room = terminal - _GAP * (len(columns) - 1)
-    words = [max(_longest_word(row[number]) for row in cells) for number in range(len(columns))]
-    least = [whole[0], *(min(width, _NARROWEST) for width in whole[1:])]
-    unbroken = [max(pair) for pair in zip(least, words, strict=True)]
-    return _grown(_grown(least, unbroken, room), whole, room)
+    least = _least(whole)
+    return _grown(_grown(least, _unbroken(cells, least), room), whole, room)
 
 
 def print_fields(fields: Sequence[tuple[str, str]]) -> None:
@@ -146,16 +156,6 @@ def state_text(state: str | None) -> Text:
 def moment(value: datetime | None, missing: str = "") -> str:
     """A moment to the minute in UTC."""
     return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if value else missing
-
-
-def size(count: int) -> str:
-    """A number of bytes for people."""
-    amount = float(count)
-    for unit in ("B", "KiB", "MiB"):
-        if amount < 1024:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GiB"
 
 
 def _plain(resource: ApiModel) -> dict[str, object]:
@@ -187,6 +187,48 @@ def _telling(
         if number == 0 or not rows or any(_text(row[number]) for row in rows)
     ]
     return [columns[number] for number in kept], [[row[number] for number in kept] for row in rows]
+
+
+def _fitting(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | Text]],
+    optional: Sequence[str],
+    terminal: int,
+) -> tuple[Sequence[str], Sequence[Sequence[str | Text]]]:
+    """The table without as many of the optional columns as are in the way of whole words."""
+    left_out = []
+    for name in optional:
+        if name not in columns or _fits_unbroken(columns, rows, terminal):
+            continue
+        number = columns.index(name)
+        columns = [*columns[:number], *columns[number + 1 :]]
+        rows = [[*row[:number], *row[number + 1 :]] for row in rows]
+        left_out.append(name)
+    if left_out:
+        say(
+            f"Without {' and '.join(left_out)}, for which this terminal is too narrow; --json has it all."
+        )
+    return columns, rows
+
+
+def _fits_unbroken(
+    columns: Sequence[str], rows: Sequence[Sequence[str | Text]], terminal: int
+) -> bool:
+    cells = [list(columns), *([_text(cell) for cell in row] for row in rows)]
+    whole = [max(cell_len(row[number]) for row in cells) for number in range(len(columns))]
+    width = sum(_unbroken(cells, _least(whole))) + _GAP * (len(columns) - 1)
+    return width <= terminal
+
+
+def _least(whole: Sequence[int]) -> list[int]:
+    """How narrow columns may become: the first one never."""
+    return [whole[0], *(min(width, _NARROWEST) for width in whole[1:])]
+
+
+def _unbroken(cells: Sequence[Sequence[str]], least: Sequence[int]) -> list[int]:
+    """How wide columns have to be for all words to be whole."""
+    words = [max(_longest_word(row[number]) for row in cells) for number in range(len(least))]
+    return [max(pair) for pair in zip(least, words, strict=True)]
 
 
 def _grown(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:

@@ -55,7 +55,7 @@ def upload_bars(profiles: Sequence[LocalProfile]) -> Iterator[UploadBars]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        DownloadColumn(binary_units=True),
+        DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )

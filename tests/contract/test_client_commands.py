@@ -69,7 +69,7 @@ def test_what_exists_is_listed_and_shown(api: Api, hub: Commands) -> None:
     hub.lines("runs", "create", "r", "--name", "[bold]Llama[/bold]", "--run-set", "llama")
     hub.lines("sessions", "attach", "r", str(folder), "--hosts", "2", "--name", "step 1")
     header, row = hub.lines("runs", "list")
-    assert header.split() == ["RUN", "NAME", "SET", "STATE", "SESSIONS", "CREATOR", "CREATED"]
+    assert header.split() == ["RUN", "NAME", "GROUP", "STATE", "SESSIONS", "CREATOR", "CREATED"]
     assert row.split()[:6] == ["r", "[bold]Llama[/bold]", "llama", "active", "1", "local"]
     assert hub.lines("runs", "list", "--filter", 'runSet = "other"')[0].split() == header.split()
     assert "Name       [bold]Llama[/bold]" in hub.lines("runs", "show", "r")

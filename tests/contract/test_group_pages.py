@@ -95,7 +95,7 @@ def test_commands_show_and_change_groups(api: Api) -> None:
     hub = Commands(api.url)
     lines = hub.lines("groups", "list")
     assert lines[0].split()[:2] == ["GROUP", "RUNS"]
-    assert re.split(r"\s{2,}", lines[1])[:5] == [NAME, "1", "1", "1.4 GiB", "without end"]
+    assert re.split(r"\s{2,}", lines[1])[:5] == [NAME, "1", "1", "1.5 GB", "without end"]
     assert hub.said("groups", "update", "z", "--days", "90", "--hold") == (
         "Sessions of group z are kept 90 days (held).\n"
     )

@@ -162,7 +162,7 @@ def test_the_command_finds_all_sessions_when_it_runs_twice_at_once(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     variables = {key: os.environ[key] for key in KEPT_VARIABLES if key in os.environ}
-    command = [Path(sys.executable).parent / "xprof-hub", "scan", "--json"]
+    command = [str(Path(sys.executable).parent / "xprof-hub"), "scan", "--json"]
     started = [
         subprocess.Popen(command, env={**variables, **environment}, stdout=subprocess.PIPE)
         for _ in range(2)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
 
-from server.commands.tables import column_widths, make_table, print_table, size, state_text
+from server.commands.tables import column_widths, make_table, print_table, state_text
 
 COLUMNS = ("RUN", "NAME", "STATE")
 ROWS = (
@@ -95,15 +96,32 @@ def test_columns_without_a_word_are_left_out_on_a_terminal_only(
     assert "VIEW" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (1023, "1023 B"),
-        (1536, "1.5 KiB"),
-        (5 << 20, "5.0 MiB"),
-        (3 << 40, "3072.0 GiB"),
-    ],
-)
-def test_sizes(count: int, text: str) -> None:
-    assert size(count) == text
+def test_less_important_columns_make_room_for_whole_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ("RUN/SESSION", "NAME", "KIND", "STATE", "ATTACHED", "LOCATION")
+    session = "2026_01_31_12_00_00"
+    place = f"gs://bucket/llama-8b/plugins/profile/{session}"
+    row = (f"llama-8b/{session}", session, "scanned", "complete", "2026-01-31 12:00 UTC", place)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    shown = {}
+    for width in ("75", "80", "200"):
+        monkeypatch.setenv("COLUMNS", width)
+        print_table(columns, [row], optional=("LOCATION", "KIND"))
+        out, err = capsys.readouterr()
+        shown[width] = re.sub(r"\x1b\[\d+m", "", out).splitlines(), err
+    heads = {width: lines[0].split() for width, (lines, _) in shown.items()}
+    # The words of the four are 28, 19, 8 and 10 wide, and KIND's 7; two blanks stand between columns.
+    assert heads["75"] == ["RUN/SESSION", "NAME", "STATE", "ATTACHED"]
+    assert heads["80"] == ["RUN/SESSION", "NAME", "KIND", "STATE", "ATTACHED"]
+    assert heads["200"] == list(columns)
+    assert all(lines[1].split()[:2] == [row[0], session] for lines, _ in shown.values())
+    assert "Without LOCATION and KIND" in shown["75"][1]
+    assert shown["200"][1] == ""
+
+
+def test_where_there_is_no_terminal_no_column_is_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(("A", "B"), [("a" * 300, "b")], optional=("B",))
+    assert capsys.readouterr().out.splitlines()[0].split() == ["A", "B"]
