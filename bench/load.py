@@ -4,9 +4,11 @@
     python -m bench.load --disturb                        # workers die, end and come meanwhile; 3 minutes
     python -m bench.load --crowd 200                      # so many open one new link within 3 s
     python -m bench.load --soak 10                        # minutes of even load: does anything grow?
+    python -m bench.load --costs                          # processor time of single requests; 1 minute
 
-Add `--markdown` for the tables of docs/performance.md, `--output FILE` for everything as JSON. Makes a
-thousand small sessions first. Exit status 1 when a person would have seen an error, or something leaks.
+Makes a thousand small sessions first. Add `--markdown` for the tables of docs/performance.md, `--output FILE`
+for everything as JSON, `--record` to compare the capacity model with these steps or costs. Exit status 1 when
+a person would have seen an error, or something leaks.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import argparse
 import json
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.accounting import adopt_orphans, machine
-from bench.load_test.scenes import Scene, crowd, disturb, leftover_processes, soak, steps
+from bench.capacity_model.measured import record
+from bench.load_test.scenes import Scene, crowd, disturb, leftover_processes, singles, soak, steps
 from bench.load_test.stage import Stage
 from server.serve import stop_on_terminate
 
@@ -36,6 +40,9 @@ def main() -> None:
         Path(options.output).write_text(
             json.dumps({"machine": machine(), **scene.facts}, indent=2) + "\n"
         )
+    if options.record:
+        noted = f"{datetime.now(UTC):%Y-%m-%d}, {machine()}"
+        record(scene.measured | {f"{part}_on": noted for part in scene.measured})
     print(f"{machine()}; {options.sessions} sessions, seed {options.seed}\n")
     for title, lines in scene.tables:
         print("\n".join([f"{'### ' if options.markdown else ''}{title}", "", *lines, ""]))
@@ -44,6 +51,8 @@ def main() -> None:
 
 
 def _play(stage: Stage, options: argparse.Namespace) -> Scene:
+    if options.costs:
+        return singles(stage, options.seed)
     if options.soak:
         return soak(stage, options.soak * 60, options.people or 8, options.seed)
     if options.crowd:
@@ -66,6 +75,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--disturb", action="store_true")
     parser.add_argument("--crowd", type=int, default=0, metavar="PEOPLE")
     parser.add_argument("--soak", type=float, default=0, metavar="MINUTES")
+    parser.add_argument("--costs", action="store_true", help="of single requests")
+    parser.add_argument("--record", action="store_true", help="for docs/capacity.md, see there")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--output", default="", metavar="FILE")
     return parser.parse_args()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -55,6 +56,16 @@ def rank_of(chance: float, count: int) -> int:
         count: of all that can be chosen.
     """
     return int(math.exp(chance * math.log(count + 1))) - 1
+
+
+def class_of(session: int, shares: Sequence[float]) -> int:
+    """The class of a session: always the same one for the same number, in the classes' shares."""
+    place = session * 0.6180339887498949 % 1.0
+    for number, share in enumerate(shares):
+        place -= share
+        if place < 0:
+            return number
+    return len(shares) - 1
 
 
 def draw_visit(rng: random.Random, habits: Habits) -> Visit:

@@ -100,6 +100,8 @@ class Pool:
         spec: what the instances are.
         scaler: how many there shall be.
         extra: requests that are in flight besides the pool's own jobs.
+        work: works so many seconds, then tells; as fast as the clock goes unless given, else on processors
+            that are shared with others.
     """
 
     def __init__(
@@ -108,8 +110,10 @@ class Pool:
         spec: PoolSpec,
         scaler: Scaler,
         extra: Callable[[], int] = lambda: 0,
+        work: Callable[[float, Action], None] | None = None,
     ) -> None:
         self._clock, self._spec, self._scaler, self._extra = clock, spec, scaler, extra
+        self._work = work or self._work_alone
         self.instances: list[Instance] = []
         self._people: deque[Job] = deque()
         self._ahead: deque[Job] = deque()
@@ -174,7 +178,10 @@ class Pool:
             self._next(instance)
             job.done()
 
-        self._clock.at(self._clock.now + job.seconds, end)
+        self._work(job.seconds, end)
+
+    def _work_alone(self, seconds: float, done: Action) -> None:
+        self._clock.at(self._clock.now + seconds, done)
 
     def _next(self, instance: Instance) -> None:
         """Gives an instance with room what waits: its own first, then from the door."""

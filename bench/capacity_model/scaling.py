@@ -48,6 +48,22 @@ class Scaler(Protocol):
 
 
 @dataclass
+class Fixed:
+    """No rules: as many as there are, as on one machine."""
+
+    least: int
+    most: int = 100
+    period: float = 1e9
+    concurrency: int | None = None
+    idle_seconds: float = 0.0
+
+    def desired(self, now: float, load: Load) -> int:
+        """As many as at the start."""
+        del now, load
+        return self.least
+
+
+@dataclass
 class CloudRun:
     """Cloud Run's rules.
 

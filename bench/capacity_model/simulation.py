@@ -11,7 +11,7 @@ from bench.capacity_model import costs, prices
 from bench.capacity_model.answers import Answers, Counts, Key, Results
 from bench.capacity_model.pool import Clock, Job, Pool
 from bench.capacity_model.scenarios import HOURS, Platform, Scenario
-from bench.visits import draw_visit, rank_of
+from bench.visits import class_of, draw_visit, rank_of
 
 _DAY, _HOUR = 86_400.0, 3_600.0
 _GIB = 1 << 30
@@ -197,12 +197,7 @@ def _nothing() -> None:
 
 def profile_of(session: int) -> costs.Profile:
     """The class of a session: the same for the same number, in the classes' shares."""
-    place = session * 0.6180339887498949 % 1.0
-    for profile in costs.PROFILES:
-        place -= profile.share
-        if place < 0:
-            return profile
-    return costs.PROFILES[-1]
+    return costs.PROFILES[class_of(session, [each.share for each in costs.PROFILES])]
 
 
 def bill_of(scenario: Scenario, platform: Platform, outcome: Outcome) -> prices.Bill:

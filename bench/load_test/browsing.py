@@ -18,20 +18,9 @@ import gevent
 from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPResponse
 
-from bench.load_test.plan import Outcome, Sample
+from bench.load_test.plan import ALL_HOSTS, PROFILE_PATH, TOOLS, Outcome, Sample, hosts_of
 from bench.users import Answer
 
-PROFILE = "/data/plugin/profile/"
-ALL_HOSTS = "ALL_HOSTS"
-TOOLS = (
-    "op_profile",
-    "input_pipeline_analyzer",
-    "memory_profile",
-    "roofline_model",
-    "framework_op_stats",
-    "hlo_stats",
-)
-_OF_ONE_HOST = frozenset({"memory_profile"})
 TRACE_MS, WINDOW_MS = (5.1, 7.9), 0.4
 """The time in which a made session has events in its trace, and how much of it a zoom shows."""
 WINDOWS = 50
@@ -87,7 +76,7 @@ class Browser:
     def open_link(self, link: str, session: str) -> None:
         """The first page, up to its figures."""
         begin = time.monotonic()
-        base = link + PROFILE
+        base = link + PROFILE_PATH
         shown = self.ask("page", base)
         run = {"run": session}
         overview = {**run, "tag": "overview_page", "host": ALL_HOSTS}
@@ -109,7 +98,7 @@ class Browser:
 
     def open_trace(self, link: str, session: str, host: str) -> None:
         """The trace viewer and its first window."""
-        base = link + PROFILE
+        base = link + PROFILE_PATH
         self.ask("small", _address(base, "hosts", {"run": session, "tag": "trace_viewer@"}))
         page = self.ask("file", base + _TRACE_PAGE)
         for path in _files_of(page):
@@ -127,14 +116,13 @@ class Browser:
         """
         begin = TRACE_MS[0] + (TRACE_MS[1] - TRACE_MS[0] - WINDOW_MS) * window / WINDOWS
         times = {"start_time_ms": f"{begin:.3f}", "end_time_ms": f"{begin + WINDOW_MS:.3f}"}
-        self.ask("zoom", self._trace_address(link + PROFILE, session, host, times))
+        self.ask("zoom", self._trace_address(link + PROFILE_PATH, session, host, times))
 
-    def open_tool(self, link: str, session: str, host: str, tool: int) -> None:
+    def open_tool(self, link: str, session: str, tool: int) -> None:
         """Another tool, by its number in `TOOLS`."""
         name = TOOLS[tool]
-        hosts = host if name in _OF_ONE_HOST else ALL_HOSTS
-        query = {"run": session, "tag": name, "host": hosts}
-        self.ask("tool", _address(link + PROFILE, "data", query))
+        query = {"run": session, "tag": name, "host": hosts_of(name)}
+        self.ask("tool", _address(link + PROFILE_PATH, "data", query))
 
     def ask(self, kind: str, path: str) -> Answer | None:
         """Asks until there is an answer, or an error that a person sees (None)."""
@@ -182,7 +170,7 @@ class Browser:
         answer = Answer(response.status_code, _header(response, "Content-Encoding") or "", body)
         if etag := _header(response, "ETag"):
             self._kept[path] = etag
-        if path.endswith((PROFILE, _TRACE_PAGE)):
+        if path.endswith((PROFILE_PATH, _TRACE_PAGE)):
             self._pages[path] = answer
         return answer
 
@@ -194,7 +182,7 @@ class Browser:
         """Asks how far an answer is while it takes a while."""
         gevent.sleep(_PATIENCE_SECONDS)
         while True:
-            self._ask_once("progress", path.replace(PROFILE, f"{PROFILE}progress/", 1))
+            self._ask_once("progress", path.replace(PROFILE_PATH, f"{PROFILE_PATH}progress/", 1))
             gevent.sleep(_PAUSE_SECONDS)
 
     def _now(self) -> float:

@@ -22,7 +22,7 @@ from locust.env import Environment
 
 from bench.load_test.addresses import loopback_address
 from bench.load_test.browsing import Browser
-from bench.load_test.plan import PEOPLE, Outcome, Plan, Sample, write_samples
+from bench.load_test.plan import PEOPLE, Outcome, Plan, Sample, Told
 from bench.load_test.sessions import FIRST_HOST, Shared, copy_session
 from bench.visits import draw_visit, rank_of
 
@@ -84,7 +84,7 @@ class Visitor:
                 browser.zoom(link.path, link.session, FIRST_HOST, window)
                 self._pause()
         if visit.tool is not None:
-            browser.open_tool(link.path, link.session, FIRST_HOST, visit.tool)
+            browser.open_tool(link.path, link.session, visit.tool)
             self._pause()
 
     def close(self) -> None:
@@ -198,11 +198,12 @@ def play_crowd(load: Load) -> None:
 def main() -> None:
     """Reads the plan, plays it, writes what came of it."""
     load = Load(Plan.read(Path(sys.argv[1])))
+    before = time.process_time()
     if load.plan.crowd_seconds:
         play_crowd(load)
     else:
         play(load)
-    write_samples(Path(sys.argv[2]), load.samples)
+    Told(time.process_time() - before, load.samples).write(Path(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -7,11 +7,28 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from bench.load_test.sessions import Shared
+from bench.load_test.sessions import FIRST_HOST, Shared
 from bench.visits import Habits
 
 PEOPLE = Habits(new_people=0.2, trace=0.6, tool=0.5, zooms=2, windows=50, tools=6)
 """As the capacity model has them, but for the tools: the made sessions have six."""
+
+TOOLS = (
+    "op_profile",
+    "input_pipeline_analyzer",
+    "memory_profile",
+    "roofline_model",
+    "framework_op_stats",
+    "hlo_stats",
+)
+PROFILE_PATH = "/data/plugin/profile/"
+ALL_HOSTS = "ALL_HOSTS"
+_OF_ONE_HOST = frozenset({"memory_profile"})
+
+
+def hosts_of(tool: str) -> str:
+    """The hosts for which people look at a tool."""
+    return FIRST_HOST if tool in _OF_ONE_HOST else ALL_HOSTS
 
 
 class Outcome(StrEnum):
@@ -91,14 +108,28 @@ class Plan:
         return cls(**found)
 
 
-def write_samples(path: Path, samples: list[Sample]) -> None:
-    """Writes what came of all requests, as JSON."""
-    path.write_text(json.dumps([asdict(sample) for sample in samples]))
+@dataclass(frozen=True)
+class Told:
+    """What the load's process tells.
 
+    Attributes:
+        cpu: seconds of processor time that it took to ask, without its start.
+        samples: every request.
+    """
 
-def read_samples(path: Path) -> list[Sample]:
-    """Reads it."""
-    return [
-        Sample(**{**found, "outcome": Outcome(found["outcome"])})
-        for found in json.loads(path.read_text())
-    ]
+    cpu: float
+    samples: list[Sample]
+
+    def write(self, path: Path) -> None:
+        """Writes it as JSON."""
+        path.write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, path: Path) -> Told:
+        """Reads it."""
+        found = json.loads(path.read_text())
+        samples = [
+            Sample(**{**sample, "outcome": Outcome(sample["outcome"])})
+            for sample in found["samples"]
+        ]
+        return cls(found["cpu"], samples)

@@ -43,7 +43,7 @@ def _growth_row(outcome: Outcome) -> tuple[str, ...]:
 
 def cost_lines(outcomes: Sequence[Outcome]) -> list[str]:
     """Processor time, by part and for one opening."""
-    titles = ("workers", "cores busy: front", "workers", "Redis", "the load itself")
+    titles = ("workers", "cores busy: front", "workers", "Redis", "the load itself", "others")
     each = ("CPU s of an opening: front", "workers", "openings a second and core")
     return table((*titles, *each), [_cost_row(outcome) for outcome in outcomes])
 
@@ -54,6 +54,7 @@ def _cost_row(outcome: Outcome) -> tuple[str, ...]:
     return (
         f"{outcome.workers}",
         *(f"{seconds / outcome.seconds:.2f}" for seconds in (front, workers, kept, load)),
+        f"{outcome.others:.2f}",
         f"{front / opened:.3f}",
         f"{workers / opened:.3f}",
         f"{opened / max(front + workers + kept, 1e-9):.2f}",
@@ -124,6 +125,31 @@ def leak_lines(found: Sequence[Growth]) -> list[str]:
     return table(titles, rows)
 
 
+def measured_load(outcome: Outcome, cores: int) -> dict[str, object]:
+    """What the capacity model is compared with, as `bench.capacity_model.measured` reads it.
+
+    Args:
+        outcome: of a load.
+        cores: of the machine.
+    """
+    plan, seconds = outcome.plan, outcome.plan.seconds
+    first = figures_of(FIRST_PAGE, outcome.samples)
+    return {
+        "workers": outcome.workers,
+        "people": plan.people,
+        "seconds": seconds,
+        "pause": plan.pause,
+        "job_seconds": plan.job_seconds,
+        "sessions": len(plan.links),
+        "cores": round(max(0.5, cores - outcome.others), 2),
+        "openings": round(first.count / seconds, 3),
+        "requests": round(requests_of(outcome) / seconds, 2),
+        "first_page": [round(value, 3) for value in first.whole],
+        "kept": round(outcome.hit_rates[0].share, 3),
+        "busy": round(sum(outcome.cpu.values()) / outcome.seconds, 2),
+    }
+
+
 def facts_of(outcome: Outcome) -> dict[str, object]:
     """An outcome as plain data, without the single requests."""
     return {
@@ -149,4 +175,5 @@ def facts_of(outcome: Outcome) -> dict[str, object]:
         "hit_rates": {rate.layer: [rate.hits, rate.asked] for rate in outcome.hit_rates},
         "conversions": dict(outcome.conversions),
         "counters": dict(outcome.counters),
+        "cores_of_others": outcome.others,
     }

@@ -14,8 +14,8 @@ from bench.load_test import metrics
 from bench.load_test.figures import seen_errors
 from bench.load_test.fleet import Fleet
 from bench.load_test.metrics import HitRate, Reading
-from bench.load_test.plan import Plan, Sample, read_samples
-from bench.load_test.watching import cpu_seconds
+from bench.load_test.plan import Plan, Sample, Told
+from bench.load_test.watching import cpu_seconds, machine_cpu_seconds
 
 _GRACE_SECONDS = 180.0
 _LOOK_SECONDS = 0.5
@@ -35,6 +35,7 @@ class Outcome:
         hit_rates: of the caches.
         conversions: engine runs that ended well, by tool.
         counters: other counters of the hub that say something.
+        others: cores that anything else on this machine used meanwhile.
     """
 
     workers: int
@@ -45,6 +46,7 @@ class Outcome:
     hit_rates: Sequence[HitRate]
     conversions: Mapping[str, float]
     counters: Mapping[str, float] = field(default_factory=dict)
+    others: float = 0.0
 
     @property
     def errors(self) -> list[Sample]:
@@ -95,7 +97,7 @@ def play(fleet: Fleet, plan: Plan, act: Act = lambda _seconds: None) -> Outcome:
     plan_file, samples_file = fleet.folder / "plan.json", fleet.folder / "samples.json"
     plan.write(plan_file)
     workers, accounts = len(fleet.workers), Accounts(fleet)
-    before = _read(fleet)
+    before, busy = _read(fleet), machine_cpu_seconds()
     begin = time.monotonic()
 
     def looking(elapsed: float) -> None:
@@ -104,7 +106,7 @@ def play(fleet: Fleet, plan: Plan, act: Act = lambda _seconds: None) -> Outcome:
 
     load = _start_load(plan_file, samples_file, fleet.folder / "load.log")
     try:
-        own = _wait(load, begin, plan.seconds + _GRACE_SECONDS, looking)
+        _wait(load, begin, plan.seconds + _GRACE_SECONDS, looking)
     finally:
         stop_process(load)
     seconds = time.monotonic() - begin
@@ -113,6 +115,9 @@ def play(fleet: Fleet, plan: Plan, act: Act = lambda _seconds: None) -> Outcome:
             f"The load ended early:\n{(fleet.folder / 'load.log').read_text()[-4000:]}"
         )
     accounts.look()
+    told = Told.read(samples_file)
+    used = {**accounts.used(), "load": told.cpu}
+    others = max(0.0, machine_cpu_seconds() - busy - sum(used.values())) / seconds
     gained = {name: metrics.gained(before.get(name, {}), now) for name, now in _read(fleet).items()}
     made = metrics.together(now for name, now in gained.items() if name != "front")
     front = gained["front"]
@@ -120,8 +125,8 @@ def play(fleet: Fleet, plan: Plan, act: Act = lambda _seconds: None) -> Outcome:
         workers,
         plan,
         seconds,
-        read_samples(samples_file),
-        {**accounts.used(), "load": own},
+        told.samples,
+        used,
         metrics.hit_rates(front, made),
         metrics.by_label(made, metrics.CONVERSIONS, "tool", outcome="ok"),
         {
@@ -129,6 +134,7 @@ def play(fleet: Fleet, plan: Plan, act: Act = lambda _seconds: None) -> Outcome:
             "worker ejections": metrics.total(front, metrics.EJECTIONS),
             "refused conversions": metrics.total(made, metrics.REFUSED),
         },
+        others,
     )
 
 
@@ -143,14 +149,11 @@ def _start_load(plan: Path, samples: Path, log: Path) -> subprocess.Popen[bytes]
     return start_process(command, log)
 
 
-def _wait(load: subprocess.Popen[bytes], begin: float, most: float, act: Act) -> float:
-    """Waits for the load's end; the processor time that it took."""
-    own = 0.0
+def _wait(load: subprocess.Popen[bytes], begin: float, most: float, act: Act) -> None:
+    """Waits for the load's end."""
     while load.poll() is None:
         elapsed = time.monotonic() - begin
         if elapsed > most:
             raise SystemExit(f"The load has not ended after {elapsed:.0f} s.")
         act(elapsed)
-        own = cpu_seconds(load.pid) or own
         time.sleep(_LOOK_SECONDS)
-    return own

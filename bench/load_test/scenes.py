@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from bench.load_test.fleet import Fleet, Limits
 from bench.load_test.leaks import Look, growths, verdict
 from bench.load_test.plan import Plan
 from bench.load_test.running import Outcome, play
+from bench.load_test.singles import measure_singles
 from bench.load_test.stage import Stage
 from bench.load_test.watching import look_at
 
@@ -40,11 +42,13 @@ class Scene:
         tables: with their titles.
         facts: all figures, for JSON.
         wrong: what must not be, in sentences.
+        measured: parts of what the capacity model is compared with.
     """
 
     tables: list[Table] = field(default_factory=list)
     facts: dict[str, object] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    measured: dict[str, object] = field(default_factory=dict)
 
 
 def steps(stage: Stage, counts: Sequence[int], seconds: float, people: int, seed: int) -> Scene:
@@ -61,7 +65,17 @@ def steps(stage: Stage, counts: Sequence[int], seconds: float, people: int, seed
     ]
     for outcome in outcomes:
         tables.append((f"Requests, {outcome.workers} at work", report.kind_lines(outcome)))
-    return Scene(tables, {"steps": list(map(report.facts_of, outcomes))}, _errors(outcomes))
+    facts: dict[str, object] = {"steps": list(map(report.facts_of, outcomes))}
+    cores = len(psutil.Process().cpu_affinity() or ()) or 1
+    loads = [report.measured_load(outcome, cores) for outcome in outcomes]
+    return Scene(tables, facts, _errors(outcomes), {"loads": loads})
+
+
+def singles(stage: Stage, seed: int) -> Scene:
+    """What single requests cost, for the capacity model."""
+    costs = measure_singles(stage, seed)
+    lines = [json.dumps(costs, indent=2)]
+    return Scene([("Costs of single requests", lines)], {"costs": costs}, [], {"costs": costs})
 
 
 def disturb(stage: Stage, seconds: float, people: int, seed: int) -> Scene:

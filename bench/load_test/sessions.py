@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.visits import class_of
 from server.client import HubClient
 from server.demo.session import HOST_PREFIX, write_session
 from server.link_schemas import NewLink
@@ -64,16 +65,6 @@ class Shared:
     path: str
     session: str
     size: int
-
-
-def class_of(session: int, shares: Sequence[float]) -> int:
-    """The class of a session: the same for the same number, in the classes' shares."""
-    place = session * 0.6180339887498949 % 1.0
-    for number, share in enumerate(shares):
-        place -= share
-        if place < 0:
-            return number
-    return len(shares) - 1
 
 
 def size_of(session: int) -> int:

@@ -45,6 +45,12 @@ def cpu_seconds(pid: int) -> float:
     return total
 
 
+def machine_cpu_seconds() -> float:
+    """Processor time of everything on this machine so far."""
+    times = psutil.cpu_times()
+    return float(times.user + times.system + getattr(times, "nice", 0.0))
+
+
 def look_at(fleet: Fleet, now: float) -> dict[str, float]:
     """One look at everything, by name.
 
