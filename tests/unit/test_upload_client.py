@@ -108,6 +108,17 @@ def test_after_a_failure_it_asks_and_goes_on(profile: LocalProfile, failure: Ans
     assert hub.spans == [ASK, FIRST, ASK, LAST]
 
 
+def test_a_hub_that_is_busy_is_left_alone_as_long_as_it_asks_for(profile: LocalProfile) -> None:
+    def busy(request: httpx2.Request) -> httpx2.Response:
+        answer = error(503, "UNAVAILABLE")(request)
+        answer.headers["Retry-After"] = "5"
+        return answer
+
+    hub = Hub(partial(0), busy, partial(PART_BYTES), done)
+    (wait,) = send(hub, profile)
+    assert 5 <= wait <= 6.25
+
+
 def test_it_waits_longer_each_time_and_then_gives_up(profile: LocalProfile) -> None:
     waits: list[float] = []
     hub = Hub(*[broken] * 10)
