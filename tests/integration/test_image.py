@@ -33,6 +33,8 @@ SECRET = "a secret of these tests that is long enough"
 LARGEST_BYTES = 900 << 20
 """Of the image with its base, unpacked. It has 675 MiB; much more means that something unexpected came in."""
 DATA = "/var/lib/xprof-hub"
+pytestmark = pytest.mark.timeout(600)
+"""The first test waits for the build: 40 s on a quiet machine with two cores, minutes on a busy one."""
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -60,6 +60,8 @@ class HubFactory:
         env: Mapping[str, str],
         only: Literal["front", "worker"] | None = None,
         port: int | None = None,
+        host: str = "127.0.0.1",
+        through: Sequence[str] = (),
     ) -> HubProcess:
         """Starts a hub and waits until `/readyz` answers 200.
 
@@ -68,6 +70,8 @@ class HubFactory:
                 gets a data directory of its own. Nothing is converted in advance unless they say so.
             only: which half to start; None starts both.
             port: where it listens; a free one if None.
+            host: address of this machine where it listens.
+            through: a command that changes its surroundings and becomes it, such as `env`.
         """
         name = f"{only or 'hub'}-{uuid4().hex[:8]}"
         folder = self._folder / name
@@ -78,12 +82,13 @@ class HubFactory:
         variables["XPROF_HUB_PREWARM"] = "false"  # tests count what is converted
         variables.update(env)
         variables["XPROF_HUB_PORT"] = str(port)
-        command: list[str | Path] = [Path(sys.executable).parent / "xprof-hub", "serve"]
+        variables["XPROF_HUB_HOST"] = host
+        command: list[str | Path] = [*through, Path(sys.executable).parent / "xprof-hub", "serve"]
         if only:
             command += ["--only", only]
         process = Process.start(name, command, folder / "log", env=variables)
         prefix = "" if only == "worker" else env.get("XPROF_HUB_PATH_PREFIX", "").rstrip("/")
-        hub = HubProcess(f"http://127.0.0.1:{port}{prefix}", process)
+        hub = HubProcess(f"http://{host}:{port}{prefix}", process)
         self._started.append(hub)
         process.wait_for(lambda: http_status(f"{hub.url}/readyz") == 200, seconds=60)
         return hub
