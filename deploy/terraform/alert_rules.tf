@@ -2,9 +2,13 @@
 # hands them on.
 
 locals {
-  minutes  = { for count in [5, 10, 15] : count => "${count * 60}s" }
-  has_own  = var.metrics_image != null
-  this_sql = "resource.type=\"cloudsql_database\" AND resource.labels.database_id=\"${var.project_id}:${google_sql_database_instance.this.name}\""
+  minutes = { for count in [5, 10, 15] : count => "${count * 60}s" }
+  has_own = var.metrics_image != null
+  # The sidecar labels what it hands on: a project may hold several hubs. Workers look into the caches again when a
+  # front end has found nothing, so only those of front ends say how often somebody's answer was there.
+  own       = "job=\"${var.name}\""
+  own_front = "${local.own},service_name=\"${google_cloud_run_v2_service.front.name}\""
+  this_sql  = "resource.type=\"cloudsql_database\" AND resource.labels.database_id=\"${var.project_id}:${google_sql_database_instance.this.name}\""
 
   # More than the limit, or less (below), for so long.
   all_thresholds = {
@@ -86,32 +90,32 @@ locals {
   query_alerts = !local.has_own ? {} : {
     first_byte = {
       title   = "Front ends are slow", severity = "WARNING", duration = local.minutes[15]
-      query   = "histogram_quantile(0.95, sum by (le) (rate(xprof_hub_first_byte_seconds_bucket{kind!=\"asset\"}[10m]))) > ${var.slow_seconds} and sum(rate(xprof_hub_first_byte_seconds_count{kind!=\"asset\"}[10m])) > 0.1"
+      query   = "histogram_quantile(0.95, sum by (le) (rate(xprof_hub_first_byte_seconds_bucket{${local.own},kind!=\"asset\"}[10m]))) > ${var.slow_seconds} and sum(rate(xprof_hub_first_byte_seconds_count{${local.own},kind!=\"asset\"}[10m])) > 0.1"
       runbook = local.slow_runbook
     }
     queue = {
       title   = "People wait for conversions", severity = "WARNING", duration = local.minutes[10]
-      query   = "sum(xprof_hub_conversions_waiting{urgency=\"person\"}) > 10 or max(xprof_hub_conversion_oldest_wait_seconds) > 120"
+      query   = "sum(xprof_hub_conversions_waiting{${local.own},urgency=\"person\"}) > 10 or max(xprof_hub_conversion_oldest_wait_seconds{${local.own}}) > 120"
       runbook = "More than ten conversions wait for their turn, or one has waited for two minutes. Raise `worker.max_instances`, or `worker.min_instances` before a talk. If they refuse (`xprof_hub_conversions_refused_total`), people are told to come again. If one session has most of them: see the log of the workers for it."
     }
     hit_rate = {
       title   = "Few answers come from the cache", severity = "WARNING", duration = local.minutes[15]
-      query   = "sum(rate(xprof_hub_cache_lookups_total{layer=\"redis\",outcome=\"hit\"}[30m])) / sum(rate(xprof_hub_cache_lookups_total{layer=\"redis\"}[30m])) < 0.3 and sum(rate(xprof_hub_cache_lookups_total{layer=\"redis\"}[30m])) > 0.5"
+      query   = "sum(rate(xprof_hub_cache_lookups_total{${local.own_front},layer=\"redis\",outcome=\"hit\"}[30m])) / sum(rate(xprof_hub_cache_lookups_total{${local.own_front},layer=\"redis\"}[30m])) < 0.3 and sum(rate(xprof_hub_cache_lookups_total{${local.own_front},layer=\"redis\"}[30m])) > 0.5"
       runbook = "Less than a third of the answers was there. Usual after an upgrade of XProf, which makes all anew; otherwise Redis is too small (`redis.memory_gb`) or away."
     }
     redis_failed = {
       title   = "Redis does not answer", severity = "CRITICAL", duration = local.minutes[5]
-      query   = "sum(rate(xprof_hub_cache_lookups_total{layer=\"redis\",outcome=\"failed\"}[5m])) / sum(rate(xprof_hub_cache_lookups_total{layer=\"redis\"}[5m])) > 0.2"
+      query   = "sum(rate(xprof_hub_cache_lookups_total{${local.own_front},layer=\"redis\",outcome=\"failed\"}[5m])) / sum(rate(xprof_hub_cache_lookups_total{${local.own_front},layer=\"redis\"}[5m])) > 0.2"
       runbook = "One question in five fails. Nothing is lost, but everything is converted again by each worker. See the operations of the instance: maintenance ends by itself. After AUTH was changed: apply, so that the parts learn the new password."
     }
     workers_failed = {
       title   = "Workers fail", severity = "WARNING", duration = local.minutes[5]
-      query   = "sum(increase(xprof_hub_worker_ejections_total[10m])) > 5"
+      query   = "sum(increase(xprof_hub_worker_ejections_total{${local.own}}[10m])) > 5"
       runbook = "Front ends stop asking workers that fail or say nothing. See their log and memory; `gcloud run services describe ${var.name}-worker --region=${var.region}` says whether a new revision does not start."
     }
     lost_registrations = {
       title   = "Jobs could not be registered", severity = "CRITICAL", duration = "0s"
-      query   = "sum(increase(xprof_hub_lost_registrations_total[10m])) > 0"
+      query   = "sum(increase(xprof_hub_lost_registrations_total{${local.own}}[10m])) > 0"
       runbook = "Jobs were told to go on although the database did not take their registration. Look at the database; then `xprof-hub import` finds their sessions."
     }
   }

@@ -66,6 +66,11 @@ run "behind_iap" {
   }
 
   assert {
+    condition     = alltrue([for part in concat(values(google_compute_backend_service.this), google_compute_global_forwarding_rule.https, google_compute_global_forwarding_rule.http) : part.load_balancing_scheme == "EXTERNAL_MANAGED"])
+    error_message = "All say which load balancer they are of: providers differ in what they take otherwise."
+  }
+
+  assert {
     condition     = { for matcher in google_compute_url_map.this[0].path_matcher : matcher.name => matcher.default_service } == { content = google_compute_backend_service.this["open"].id, hub = google_compute_backend_service.this["hub"].id }
     error_message = "Share links are reachable without an account; people come through IAP."
   }

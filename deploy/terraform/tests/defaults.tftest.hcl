@@ -184,6 +184,11 @@ run "defaults" {
   }
 
   assert {
+    condition     = alltrue([for alert in google_monitoring_alert_policy.queries : length(regexall("xprof_hub_", alert.conditions[0].condition_prometheus_query_language[0].query)) == length(regexall("job=\"xprof-hub\"", alert.conditions[0].condition_prometheus_query_language[0].query))])
+    error_message = "Another hub of the project is not asked after."
+  }
+
+  assert {
     condition     = [for condition in google_monitoring_alert_policy.thresholds["database_down"].conditions : condition.condition_threshold[0].comparison] == ["COMPARISON_LT"] && alltrue([for key, alert in google_monitoring_alert_policy.thresholds : alert.conditions[0].condition_threshold[0].comparison == "COMPARISON_GT" || key == "database_down"])
     error_message = "A database that is up is 1, all else is too much above a limit."
   }
