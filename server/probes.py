@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
 
+from server.error_table import PASSING, SOON_SECONDS
 from server.metrics import CONTENT_TYPE, Metrics
 
 METRICS_PATH = "/metrics"
@@ -34,8 +35,15 @@ def add_probes(
 
     for path in LIVE_PATHS:
         app.add_api_route(path, live, include_in_schema=False)
+
+    async def ready_or_when() -> Response:
+        response = await ready()
+        if response.status_code in PASSING:
+            response.headers.setdefault("Retry-After", str(SOON_SECONDS))
+        return response
+
     for path in READY_PATHS:
-        app.add_api_route(path, ready, include_in_schema=False, response_model=None)
+        app.add_api_route(path, ready_or_when, include_in_schema=False, response_model=None)
     if metrics is not None:
         text = metrics.text
 

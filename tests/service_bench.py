@@ -88,6 +88,8 @@ class Bench:
     memory_bytes: int = 1 << 40
     scratch_bytes: int = 1 << 20
     seconds: float = 600.0
+    most_waiting: int = 100
+    admission: Admission = field(init=False)
     files: CountingStorage = field(default_factory=CountingStorage)
     now: float = 1_000_000.0
     intake: Intake = field(default_factory=lambda: intake)
@@ -107,13 +109,16 @@ class Bench:
         scratch: str = "scratch",
     ) -> ToolDataService:
         artifacts = DirectoryArtifacts(self.folder / "artifacts", 1 << 20)
+        self.admission = Admission(
+            self.slots, self.memory_bytes, self.seconds, most_waiting=self.most_waiting
+        )
         converter = Converter(
             engine=engine,
             workspace=Scratch(self.folder / scratch, self.scratch_bytes, self.files),
             artifacts=artifacts,
             intake=self.intake,
             limits=Limits(seconds=self.seconds),
-            admission=Admission(self.slots, self.memory_bytes, self.seconds),
+            admission=self.admission,
             record=self.records.append,
             produced_files=produced,
             observer=self.observer,

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from loader.errors import ErrorCode, LoaderError
 from server import error_table
@@ -21,6 +21,7 @@ from server.error_table import LOADER_ANSWERS, TOO_MANY, UNAVAILABLE, ErrorAnswe
 from server.errors import ApiError, as_api_error
 from server.managed.errors import error_answer
 from server.middleware import SecurityHeaders
+from server.probes import READY_PATHS, add_probes
 from server.registry.errors import RegistryError, RegistryProblem
 from server.site_pages import page_router
 from tests.services.api import api_settings
@@ -144,6 +145,17 @@ def test_a_form_is_not_sent_again(client: TestClient) -> None:
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "7"
     assert "refresh" not in answer.headers
+
+
+def test_a_worker_that_is_not_ready_says_when_to_look_again() -> None:
+    async def starting() -> JSONResponse:
+        return JSONResponse({"status": "starting"}, 503)
+
+    app = FastAPI()
+    add_probes(app, starting, None)
+    for path in READY_PATHS:
+        answer = TestClient(app).get(path)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
 
 
 def test_what_no_table_knows_has_a_time_too() -> None:
