@@ -5,8 +5,8 @@
     python -m bench.capacity --compared   # the model beside the load test, between the other two
     python -m bench.capacity --compared --write docs/capacity.md   # puts it there
 
-It measures nothing; `bench/capacity_model/costs.py` says what it is given, and `measured.json` what a load test
-showed (`python -m bench.load --record`). About half a minute.
+It measures nothing; `bench/capacity_model/costs.py` says what it is given, and `measured.json` what a load
+test showed (`python -m bench.load --record`). About half a minute.
 """
 
 from __future__ import annotations

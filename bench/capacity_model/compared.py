@@ -1,4 +1,4 @@
-"""The model beside a load test: what it says of the same people on the same machine, and what was measured."""
+"""The model beside a load test: what it says of the same people and machine, and what was measured."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ def cost_lines(measured: Measured) -> list[str]:
 
 def markdown(measured: Measured) -> str:
     """Everything between the two marks of docs/capacity.md."""
-    used = ", ".join(f"{2 - load.cores:.1f}" for load in measured.loads)
+    others = ", ".join(f"{load.others:.1f}" for load in measured.loads)
     first = measured.loads[0]
     about = (
-        f"{first.people} people, a job, {first.sessions:,} sessions, {first.seconds:.0f} s from cold for each row; "
-        f"other programs used {used} of the cores."
+        f"{first.people} people, a job, {first.sessions:,} sessions, {first.seconds:.0f} s from cold for "
+        f"each number of workers; of {first.cores} cores other programs used {others} meanwhile."
     )
     return "\n".join(
         [

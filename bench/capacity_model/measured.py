@@ -71,7 +71,8 @@ class MeasuredLoad:
         pause: mean seconds between two clicks.
         job_seconds: between two new sessions.
         sessions: that there were.
-        cores: of the machine, less what others used of it meanwhile.
+        cores: of the machine.
+        others: cores that other programs used of it meanwhile.
         openings: a second.
         requests: a second.
         first_page: seconds until the first page, at percentiles 50, 95 and 99.
@@ -85,7 +86,8 @@ class MeasuredLoad:
     pause: float
     job_seconds: float
     sessions: int
-    cores: float
+    cores: int
+    others: float
     openings: float
     requests: float
     first_page: tuple[float, float, float]

@@ -25,6 +25,8 @@ _FIRST_SMALL, _LATER_SMALL = 2, 3
 _TRACE_SMALL = 2
 """Before the first window: the list of hosts, and the trace viewer's page."""
 _NOTICE_SECONDS = 2.0
+_LEAST_CORES = 0.25
+"""Others never take everything."""
 Then = Callable[[], None]
 
 
@@ -70,7 +72,7 @@ class OneMachine:
         self._plan, self._costs, self._habits = load, costs, habits
         self._seed = seed
         self._clock = Clock()
-        self._processors = Processors(self._clock, load.cores)
+        self._processors = Processors(self._clock, max(_LEAST_CORES, load.cores - load.others))
         self._front, self._load = self._pool(1), self._pool(1)
         self._workers = self._pool(load.workers)
         profiles = [profile_of(size) for size in costs.sizes]

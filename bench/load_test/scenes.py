@@ -18,7 +18,7 @@ from bench.load_test.plan import Plan
 from bench.load_test.running import Outcome, play
 from bench.load_test.singles import measure_singles
 from bench.load_test.stage import Stage
-from bench.load_test.watching import look_at
+from bench.load_test.watching import MEGABYTE, look_at
 
 _PAUSE_SECONDS = 2.0
 """Between two clicks of a person."""
@@ -130,7 +130,18 @@ def soak(stage: Stage, seconds: float, people: int, seed: int) -> Scene:
         "growth": {each.name: [each.first, each.last, each.most, each.a_minute] for each in found},
         "looks": [[look.seconds, dict(look.values)] for look in (begin, *looks, rest)],
     }
-    return Scene(tables, facts, _errors([outcome]) + verdict(begin, looks, rest))
+    return Scene(
+        tables, facts, _errors([outcome]) + verdict(begin, looks, rest, _soak_limits(fleet))
+    )
+
+
+def _soak_limits(fleet: Fleet) -> dict[str, float]:
+    """What caches may hold at most: their limits, and a tenth for what is on its way in or out."""
+    limits = fleet.limits
+    disk = limits.results + limits.scratch
+    found = {"redis: held MB": limits.redis, "artifacts MB": limits.artifacts}
+    found |= {f"worker-{number}: data MB": disk for number in range(fleet.addresses)}
+    return {name: 1.1 * size / MEGABYTE for name, size in found.items()}
 
 
 def _watch(fleet: Fleet, plan: Plan) -> tuple[Look, list[Look], Outcome]:
