@@ -8,10 +8,11 @@ adds about a millisecond.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -157,10 +158,17 @@ def settle(database: Database) -> None:
             session.execute(text("ANALYZE"))
 
 
-def main() -> None:
-    """Prints a table."""
+def main(arguments: Sequence[str]) -> None:
+    """Prints a table.
+
+    Args:
+        arguments: of the command line.
+    """
+    parser = argparse.ArgumentParser(prog="python -m bench.runs_page", description=__doc__)
+    parser.add_argument("urls", nargs="*", metavar="URL", help="empty databases besides SQLite")
+    chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        urls = [f"sqlite:///{Path(folder) / 'bench.sqlite'}", *sys.argv[1:]]
+        urls = [f"sqlite:///{Path(folder) / 'bench.sqlite'}", *chosen.urls]
         for url in urls:
             database = Database(url)
             fill(database)
@@ -172,4 +180,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -200,9 +200,27 @@ def backup(
     raise typer.Exit(run_backup(load_settings(), file, as_json=as_json))
 
 
-@app.command(rich_help_panel=_HERE)
-def doctor() -> None:
-    """Say what works here and what is missing."""
+@app.command(
+    rich_help_panel=_HERE,
+    epilog=examples("xprof-hub doctor", "xprof-hub doctor --link https://hub.example/s/xph_..."),
+)
+def doctor(
+    link: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Open this link as a reader does instead, and say where the time goes.",
+        ),
+    ] = "",
+) -> None:
+    """Say what works here and what is missing; or why a link is slow."""
+    if link:
+        from auth.tokens import read_link_token
+        from server.link_doctor import print_visit
+
+        if not link.startswith(("http://", "https://")) or not read_link_token(link):
+            raise typer.BadParameter("give the whole address of a link", param_hint="--link")
+        raise typer.Exit(0 if print_visit(link) else 1)
     from server.doctor import print_report
 
     if not print_report(load_settings()):

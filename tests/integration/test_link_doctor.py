@@ -1,0 +1,86 @@
+"""`xprof-hub doctor --link` opens a link like a reader, and tells where the time goes and no secret."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from tests.contract.commands import Commands
+from tests.contract.link_visits import PASSWORD, make_link
+from tests.services.api import Api, ApiServers
+from tests.services.hub import HubFactory, copy_of, share
+
+_LINE = re.compile(r"(ok|FAIL) +(\d+\.\d{3}) s  ([^:]+)(?:: (.*))?")
+
+
+def examined(link: str) -> tuple[Result, dict[str, tuple[str, float, str]]]:
+    """The result, and each step's mark, seconds and remark by its name."""
+    result = Commands("").run("doctor", "--link", link)
+    token = re.search(r"xph_([\w-]+)", link)
+    assert token is not None
+    assert token[1] not in result.output
+    found = [_LINE.fullmatch(line) for line in result.stdout.splitlines()]
+    steps = {
+        step[3]: (step[1], float(step[2]), step[4] or "") for step in found if step is not None
+    }
+    assert len(steps) == len(found), result.output
+    return result, steps
+
+
+def test_every_step_of_a_first_opening_is_told(
+    hubs: HubFactory, small_session: Path, tmp_path: Path
+) -> None:
+    session = copy_of(small_session, tmp_path / "profiles" / "s")
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(tmp_path / "profiles")})
+    link = share(hub.url, "r", "s", session)
+    result, steps = examined(link)
+    assert result.exit_code == 0, result.output
+    assert list(steps) == [
+        *("name", "connection", "page", "list of tools", "hosts of overview_page"),
+        *("overview_page", "the same again"),
+    ]
+    first, again = steps["overview_page"], steps["the same again"]
+    assert "made at once" in first[2] or re.search(r"convert \d", first[2])
+    assert "cache;desc=hit" in again[2]
+    # What its line in the log is found by.
+    request = re.search(r"request id ([0-9a-f]{32})", first[2])
+    assert request is not None
+    assert request[1] in hub.log_text()
+    assert again[1] < first[1]
+
+
+def test_a_link_that_asks_for_a_password_says_so(api_with_link: tuple[Api, str]) -> None:
+    result, steps = examined(api_with_link[1])
+    assert result.exit_code == 1
+    assert list(steps) == ["name", "connection", "page"]
+    assert steps["page"][0] == "FAIL"
+    assert "asks for a password" in steps["page"][2]
+    assert "docs/operations.md" in result.stderr
+
+
+def test_a_link_that_is_none_fails_with_its_status(api_with_link: tuple[Api, str]) -> None:
+    result, steps = examined(f"{api_with_link[0].url}/s/xph_{'a' * 43}")
+    assert result.exit_code == 1
+    assert "status 404" in steps["page"][2]
+
+
+def test_a_hub_that_is_not_there_is_told() -> None:
+    result, steps = examined(f"http://127.0.0.1:9/s/xph_{'a' * 43}")
+    assert result.exit_code == 1
+    assert steps["page"][2] == "no answer (ConnectError)"
+
+
+@pytest.mark.parametrize("link", ["xph_" + "a" * 43, "http://hub.example/runs", "nonsense"])
+def test_what_is_no_link_is_refused(link: str) -> None:
+    complaint = Commands("").complaint("doctor", "--link", link, status=2)
+    assert "whole address" in complaint
+    assert "aaaa" not in complaint
+
+
+@pytest.fixture
+def api_with_link(api_servers: ApiServers) -> tuple[Api, str]:
+    api = api_servers.get("sqlite", "dev")
+    return api, make_link(api, password=PASSWORD)["uri"]
