@@ -218,4 +218,5 @@ def _add_probes(app: FastAPI, services: Services) -> None:
             return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
         return JSONResponse({"status": "ok"})
 
-    add_probes(app, ready, None if services.settings.metrics_port else services.metrics)
+    metrics = None if services.settings.metrics_port else services.metrics
+    add_probes(app, ready, app.state.stopping, metrics)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
+from fastapi.responses import JSONResponse
 
+from loader.stopping import Stopping
 from server.error_table import PASSING, SOON_SECONDS
 from server.metrics import CONTENT_TYPE, Metrics
 
@@ -20,13 +22,17 @@ PROBE_PATHS = (*LIVE_PATHS, *READY_PATHS, METRICS_PATH)
 
 
 def add_probes(
-    app: FastAPI, ready: Callable[[], Awaitable[Response]], metrics: Metrics | None
+    app: FastAPI,
+    ready: Callable[[], Awaitable[Response]],
+    stopping: Stopping,
+    metrics: Metrics | None,
 ) -> None:
     """Adds the probes' routes.
 
     Args:
         app: gets them.
         ready: says whether the process can do its work: 200, or 503 and what is missing.
+        stopping: whether it was told to end, and is to be given nothing more.
         metrics: what is shown; None when they have a port of their own, and none are found here.
     """
 
@@ -37,7 +43,8 @@ def add_probes(
         app.add_api_route(path, live, include_in_schema=False)
 
     async def ready_or_when() -> Response:
-        response = await ready()
+        is_ending = stopping.has_begun
+        response = JSONResponse({"status": "stopping"}, 503) if is_ending else await ready()
         if response.status_code in PASSING:
             response.headers.setdefault("Retry-After", str(SOON_SECONDS))
         return response

@@ -254,10 +254,12 @@ def create_worker_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
     )
     app.add_middleware(Observe, metrics=metrics, quiet=PROBE_PATHS)
-    add_probes(app, readiness.answer, None if settings.metrics_port else metrics)
     app.spans = spans
     app.state.metrics = metrics
     app.state.stopping = parts.service.stopping
+    add_probes(
+        app, readiness.answer, parts.service.stopping, None if settings.metrics_port else metrics
+    )
     keys = (settings.secret_key, *settings.accepted_secret_keys)
     answer = answer_with(parts.service, worker_credentials(keys))
     app.add_api_route(TOOL_DATA_PATH, answer, methods=["POST"], response_model=None)
