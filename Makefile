@@ -6,6 +6,7 @@
 #   make bench    XProf Hub beside xprof on one session (ARGS="--markdown")
 #   make bench-conversion  the same for conversion, on three sessions (ARGS="--profile FILE --markdown")
 #   make bench-browser  the same in a real browser: bytes, and time to the first figure (ARGS="--markdown")
+#   make bench-load  many people at once, on more and more workers (ARGS="--markdown", "--disturb", "--soak 10")
 #   make screenshots  the pictures of docs/img/ (ARGS="--only overview")
 #   make format   reformat and fix what ruff can fix
 #   make lock     resolve the dependencies again
@@ -22,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTHON_CODE := auth loader server bench tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench bench-conversion bench-browser screenshots format lock clean
+.PHONY: help demo test lint fuzz bench bench-conversion bench-browser bench-load screenshots format lock clean
 .SUFFIXES:
 
 help:
@@ -52,6 +53,9 @@ bench-conversion: $(BIN)/.dev
 
 bench-browser: $(BIN)/.dev
 	@$(BIN)/python bench/browser.py $(ARGS)
+
+bench-load: $(BIN)/.dev
+	@$(BIN)/python -m bench.load $(ARGS)
 
 screenshots: $(BIN)/.dev
 	@$(BIN)/python bench/screenshots.py $(ARGS)
