@@ -175,6 +175,7 @@ def running(
     }
     front_env = {
         **shared,
+        "XPROF_HUB_MIGRATE": "false",
         "XPROF_HUB_DATABASE_URL": postgres_server.create_database(),
         "XPROF_HUB_BASE_URL": url,
         "XPROF_HUB_CONTENT_URL": f"http://127.0.0.1:{ports['front']}",
@@ -182,6 +183,9 @@ def running(
     }
     processes = {}
     confinements = {}
+    image.stage.root.run(
+        ["xprof-hub", "migrate"], front_env, Confinement(image.stage.user), image.stage.folder
+    )
     for part, env in (("worker", shared), ("front", front_env)):
         data = tmp_path_factory.mktemp(part)
         os.chown(data, 10001, 10001)
