@@ -74,6 +74,18 @@ def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: Mak
     assert shown.page.locator(".xh-notice").count() == 0
 
 
+def test_what_a_view_asks_for_besides_is_waited_for_too(demo_link: str, viewer: MakeViewer) -> None:
+    """The graph goes on being asked for, which says nothing of what was refused."""
+    shown = viewer(demo_link)
+    module = next(name for name in shown.get("module_list").split(",") if "train" in name)
+    shown.page.route("**/data?*tag=op_profile*", refuse_first(503, reason="busy", ahead="2"))
+    shown.open("graph_viewer", module_name=module, node_name="all-reduce.39")
+    shown.wait_for(".xh-notice.xh-passing")
+    with shown.page.expect_response(lambda answer: "tag=op_profile" in answer.url and answer.ok):
+        shown.page.wait_for_event("domcontentloaded")
+    expect(shown.page.locator(".xh-notice")).to_have_count(0)
+
+
 def test_a_tool_that_is_asked_too_often_comes_later(demo_link: str, viewer: MakeViewer) -> None:
     """Also behind a proxy that says no more than the status."""
     shown = viewer(demo_link)

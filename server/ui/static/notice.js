@@ -3,6 +3,7 @@
  *
  * Every text is set as text; messages may quote names from a profile.
  */
+import { toolOfAddress } from "./paths.js";
 
 /** A new element with attributes, text and children. */
 export function element(name, attributes, ...children) {
@@ -31,10 +32,13 @@ function removeNotice() {
   onGone = null;
 }
 
-/** Removes the notice, unless it is about this tool, or about what all tools need; what it says has passed. */
+/**
+ * Removes the notice, unless it is about this tool, or about what all tools need; what it says has passed. One that
+ * waits for a busy server stays as long as the view does that it is about: the view asks for other tools' data, too.
+ */
 export function dismissNotice(tool) {
-  const isOfAll = notice?.dataset.tool === "" && notice.classList.contains("xh-final");
-  if (isOfAll || notice?.dataset.tool === tool) return;
+  if (!notice || [tool, ""].includes(notice.dataset.tool)) return;
+  if (notice.classList.contains("xh-passing") && notice.dataset.view === toolOfAddress()) return;
   removeNotice();
   document.body.classList.remove("xh-failed");
 }
@@ -52,6 +56,7 @@ export function placeNotice(tool, kind, role, children, gone = null) {
   const close = element("button", { type: "button", "aria-label": "Dismiss" }, "×");
   notice = element("section", { class: `xh-notice ${kind}`, role }, close, ...children);
   notice.dataset.tool = tool;
+  notice.dataset.view = toolOfAddress();
   onGone = gone;
   close.addEventListener("click", removeNotice);
   document.body.append(notice);
