@@ -298,6 +298,21 @@ def test_a_pod_that_goes_lets_a_conversion_finish(
         assert at(scaler.content, "spec.behavior.scaleDown.stabilizationWindowSeconds")
 
 
+def test_googles_balancer_waits_for_answers_and_closes_connections_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    overlay = rendered("gke")
+    settings = settings_of(overlay, overlay.one("Deployment", "front"), monkeypatch)
+    backend = table(overlay.one("BackendConfig", "front").content["spec"])
+    draining = at(backend, "connectionDraining.drainingTimeoutSec")
+    assert isinstance(draining, int)
+    assert draining >= settings.stop_seconds
+    assert isinstance(backend["timeoutSec"], int)
+    assert backend["timeoutSec"] >= settings.conversion_seconds
+    # https://cloud.google.com/load-balancing/docs/https: its own idle connections end after 600 s.
+    assert settings.keep_alive_seconds > 600
+
+
 def test_a_front_end_leaves_the_database_to_the_job(
     overlay: Rendered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
