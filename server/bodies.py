@@ -1,7 +1,7 @@
 """The body of a tool's answer on its way to the browser: from a cache or a worker, in the browser's encoding.
 
-Bodies pass in pieces. A cache that breaks off in the middle of one is replaced by the worker, if the worker
-has the same bytes; a copy that can't be kept is given up, and the reader notices neither.
+Bodies pass in pieces. A cache or worker that breaks off in the middle of one is replaced by a worker that has
+the same bytes; a copy that can't be kept is given up, and the reader notices neither.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import IO
 
 import anyio
 import anyio.to_thread
+import httpx2
 
 from loader.results import OpenResult, ResultHeader, close_pieces
 from server.encodings import IDENTITY, Recoder
@@ -90,16 +91,33 @@ async def _rest_of_same(answer: WorkerAnswer, header: ResultHeader, sent: int) -
         ConnectionError: it is not the same body.
     """
     if not header.digest or answer.header.digest != header.digest:
-        raise ConnectionError("the worker's answer is not the one that the cache began with")
+        raise ConnectionError("the worker's answer is not the one that was begun with")
     async for piece in answer.pieces:
         if sent < len(piece):
             yield piece[sent:]
         sent = max(0, sent - len(piece))
 
 
-def worker_body(answer: WorkerAnswer) -> Body:
-    """A body from a worker."""
-    return Body(answer.key, answer.header, answer.pieces, answer.close)
+def worker_body(answer: WorkerAnswer, ask_again: Callable[[], Awaitable[WorkerAnswer]]) -> Body:
+    """A body from a worker; `ask_again` gives the same answer anew when that worker dies on the way."""
+    resources = AsyncExitStack()
+    resources.push_async_callback(answer.close)
+
+    async def read() -> Pieces:
+        sent = 0
+        try:
+            async for piece in answer.pieces:
+                yield piece
+                sent += len(piece)
+            return
+        except (ConnectionError, httpx2.TransportError) as problem:
+            logger.warning("a worker broke off, another one goes on: %r", problem)
+        again = await ask_again()
+        resources.push_async_callback(again.close)
+        async for piece in _rest_of_same(again, answer.header, sent):
+            yield piece
+
+    return Body(answer.key, answer.header, read(), resources.aclose)
 
 
 def recoded_body(

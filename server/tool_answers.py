@@ -228,8 +228,9 @@ class ToolAnswers:
         else:
             self._services.metrics.results.labels("miss").inc()
             with timed("worker"):
-                answer = await self._services.workers.get(plan.request, is_large=wants_large)
-            body = worker_body(answer)
+                ask = partial(self._services.workers.get, plan.request, is_large=wants_large)
+                answer = await ask()
+            body = worker_body(answer, ask)
         if encoding == ZSTD:
             return body
         folder = self._services.settings.data_dir / "recoding"
