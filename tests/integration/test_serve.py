@@ -20,6 +20,7 @@ from loader.keys import ToolRequest
 from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory, HubProcess, copy_of, share
+from tests.services.processes import free_port
 
 
 def tree(hub: HubProcess) -> list[psutil.Process]:
@@ -94,7 +95,8 @@ def test_a_workers_own_fault_is_logged_and_not_tried_again(
         {"requestId": answer.headers["x-request-id"]},
     ]
     assert str(data) not in answer.body.decode()
-    assert "NotADirectoryError" in hub.log_text()
+    (fault,) = (line for line in hub.log_text().splitlines() if "NotADirectoryError" in line)
+    assert json.loads(fault)["trace_id"] == answer.headers["x-request-id"]
     assert "xprof_hub_worker_retries_total 0.0" in get(f"{hub.url}/metrics").body.decode()
 
 
@@ -269,10 +271,16 @@ def test_a_bucket_of_artifacts_without_credentials_is_said(tmp_path: Path) -> No
 
 
 def test_a_taken_port_is_said(hubs: HubFactory, small_session: Path, tmp_path: Path) -> None:
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
+    metrics = {"XPROF_HUB_METRICS_PORT": str(free_port())}
+    # The worker that this starts too has the same settings, and must not want the same port.
+    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session), **metrics})
     port = hub.url.rsplit(":", 1)[1]
     env = own_folders(tmp_path)
     assert "Choose another port" in refuse(env, "--port", port)
+    shown = get(f"http://127.0.0.1:{metrics['XPROF_HUB_METRICS_PORT']}/metrics")
+    assert b"xprof_hub_requests_in_flight" in shown.body
+    own = {**env, **metrics, "XPROF_HUB_WORKERS": "http://127.0.0.1:1"}
+    assert "XPROF_HUB_METRICS_PORT" in refuse(own, "--only", "front", "--port", "0")
 
 
 def test_a_database_that_cannot_be_used_is_said(tmp_path: Path) -> None:

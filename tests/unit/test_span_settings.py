@@ -47,6 +47,14 @@ def test_the_callers_decision_counts_before_our_share(unreachable: Spans) -> Non
     assert all_of_them.begin(None).trace.is_sampled
     unwanted = all_of_them.begin(Trace(TRACE, SPAN, is_sampled=False)).trace
     assert (unwanted.trace_id, unwanted.is_sampled) == (TRACE, False)
+    all_of_them.close()
+
+
+def test_a_collector_that_does_not_answer_is_noticed_by_nobody() -> None:
+    spans = open_spans(settings(f"http://127.0.0.1:{free_port()}"), "front")
+    for _ in range(5000):  # more than the queue holds
+        spans.begin(None).end("GET", "/runs", 200)
+    spans.close()
 
 
 @pytest.mark.parametrize("endpoint", ["collector:4318", "http://", "ftp://collector", "nonsense"])
