@@ -17,12 +17,14 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 
 import httpx2
 
 from server.listening import StartError, listen, url_of
 from server.readiness import ENGINE_FAILED
 from server.settings import DEFAULT_SECRET, Settings
+from server.worker_signs import SignsOfLife, answers
 
 _LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
 _LIFELINE_FD_VARIABLE = "XPROF_HUB_LIFELINE_FD"
@@ -32,6 +34,10 @@ _STOP_SECONDS = 15.0
 """Longer than a worker needs to end in order after its `stop_seconds`: its engine, its files."""
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 30.0
+_PATIENCE_SECONDS = 60.0
+"""A busy worker answers its probe within a second; one that stood still for so long does not come back."""
+_LOOKS = 6
+"""How often it is asked within that time."""
 _HEALTHY_SECONDS = 60.0
 """A worker that lived as long has started well, whatever ended it."""
 logger = logging.getLogger(__name__)
@@ -88,9 +94,14 @@ def restart_pause(previous: float, lived: float) -> float:
 
 
 class LocalWorker:
-    """A worker in a process of its own on this machine, started again when it dies."""
+    """A worker in a process of its own on this machine, started again when it dies or stands still.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        settings: of the front end.
+        patience: seconds without a sign of life after which a worker is ended.
+    """
+
+    def __init__(self, settings: Settings, patience: float = _PATIENCE_SECONDS) -> None:
         secret = settings.secret_key
         if secret == DEFAULT_SECRET:
             secret = secrets.token_urlsafe(32)
@@ -102,6 +113,8 @@ class LocalWorker:
         self.front_settings = settings.model_copy(
             update={"secret_key": secret, "workers": (self._url,), "worker_identity": "none"}
         )
+        self._signs = SignsOfLife(partial(answers, self._url), patience)
+        self._pause_seconds = patience / _LOOKS
         self._lifeline, self._held_end = os.pipe()
         self._stopping = threading.Event()
         self._starting = threading.Lock()
@@ -184,7 +197,7 @@ class LocalWorker:
         """Starts the worker again whenever it ends before we do; its socket stays open meanwhile."""
         pause, started = 0.0, time.monotonic()
         while True:
-            status = process.wait()
+            status = self._wait_for_end(process)
             if self._stopping.is_set():
                 return
             pause = restart_pause(pause, time.monotonic() - started)
@@ -197,10 +210,22 @@ class LocalWorker:
                 if self._stopping.is_set():
                     return
                 started = time.monotonic()
+                self._signs.begin(_START_SECONDS)
                 try:
                     process = self._start()
                 except OSError as problem:
                     logger.error("the worker can't be started: %s", problem)
+
+    def _wait_for_end(self, process: subprocess.Popen[bytes]) -> int:
+        """The worker's exit status, once it has ended, or was ended because it stood still."""
+        while True:
+            try:
+                return process.wait(self._pause_seconds)
+            except subprocess.TimeoutExpired:
+                # One that is being stopped need not answer; whoever stops it sees to its end.
+                if not self._stopping.is_set() and self._signs.is_silent():
+                    logger.error("the worker gives no sign of life and is ended")
+                    process.kill()
 
 
 def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
