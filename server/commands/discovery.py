@@ -108,7 +108,7 @@ def _scan_here(*, as_json: bool) -> NoReturn:
     from server.logs import configure_logs
 
     settings = load_settings()
-    configure_logs(settings.log_level)
+    configure_logs(settings.log_level, google_project=settings.google_project)
     raise typer.Exit(run_scan(settings, as_json=as_json))
 
 

@@ -95,8 +95,9 @@ def test_a_workers_own_fault_is_logged_and_not_tried_again(
         {"requestId": answer.headers["x-request-id"]},
     ]
     assert str(data) not in answer.body.decode()
-    (fault,) = (line for line in hub.log_text().splitlines() if "NotADirectoryError" in line)
-    assert json.loads(fault)["trace_id"] == answer.headers["x-request-id"]
+    faults = [line for line in hub.log_text().splitlines() if "NotADirectoryError" in line]
+    ids = {json.loads(line).get("trace_id") for line in faults}
+    assert answer.headers["x-request-id"] in ids
     assert "xprof_hub_worker_retries_total 0.0" in get(f"{hub.url}/metrics").body.decode()
 
 
