@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from urllib.parse import urlsplit
 
-_PAUSE_SECONDS = 0.02
+_PAUSE_SECONDS = 0.05
 _READERS = 2
 _LEADS_ON = (301, 302, 303, 307, 308)
 
@@ -89,7 +89,9 @@ class Visitors:
     def __post_init__(self) -> None:
         self._over = threading.Event()
         jobs = [self._make, *[self._look] * _READERS]
-        self._threads = [threading.Thread(target=self._again, args=(job,)) for job in jobs]
+        self._threads = [
+            threading.Thread(target=self._again, args=(job,), daemon=True) for job in jobs
+        ]
 
     def __enter__(self) -> Visitors:
         for thread in self._threads:

@@ -27,12 +27,14 @@ def stop_front(balancer: Balancer, front: HubProcess) -> None:
 
 
 def assert_all_there(front: HubProcess, made: list[Made]) -> None:
+    """Every run is listed there, and links of all times open."""
     only = Balancer()
     only.put_in(front.url)
-    for each in made:
+    _, page = only.ask("/v1/machineLearningRuns?pageSize=1000")
+    listed = {run["displayName"] for run in json.loads(page)["machineLearningRuns"]}
+    assert {each.run for each in made} <= listed
+    for each in made[:: max(1, len(made) // 10)]:
         assert b"<app" in only.ask(each.link)[1]
-        _, run = only.ask(f"/v1/machineLearningRuns/{each.run}")
-        assert json.loads(run)["displayName"] == each.run
 
 
 @pytest.fixture
