@@ -37,7 +37,7 @@ from server.settings import Settings
 from server.ui.xprof_files import XprofNotInstalledError
 
 Part = Literal["front", "worker"]
-_YIELD_SECONDS = 1
+_YIELD_SECONDS = 2
 """How long a request that was let go of may take to say so, before its connection is cut."""
 _OPEN_FILES = 65_536
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8

@@ -110,10 +110,12 @@ class WorkerAddresses:
 
     async def _addresses(self) -> list[str]:
         """All addresses; those of a name that can't be resolved now are the last ones that it had."""
-        if self._clock() - self._checked >= _RESOLVE_SECONDS:
+        now = self._clock()
+        if now - self._checked >= _RESOLVE_SECONDS:
+            # One request looks; the others go by what is known, also when names are slow to be resolved.
+            self._checked = now
             for url in self._known:
                 self._known[url] = await self._resolve(url) or self._known[url]
-            self._checked = self._clock()
         return list(dict.fromkeys(address for found in self._known.values() for address in found))
 
 

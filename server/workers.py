@@ -127,8 +127,10 @@ class Workers:
             LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
                 no worker is there or this front end ends, INTERNAL when they don't accept it.
         """
+        if self._has_given_up:
+            raise _ending()
         try:
-            async with asyncio.timeout(0 if self._has_given_up else self._seconds) as waiting:
+            async with asyncio.timeout(self._seconds) as waiting:
                 self._waiting.add(waiting)
                 try:
                     return await self._get(request, urgency, is_large)
@@ -136,11 +138,7 @@ class Workers:
                     self._waiting.discard(waiting)
         except TimeoutError as problem:
             if self._has_given_up:
-                raise LoaderError(
-                    ErrorCode.BUSY,
-                    "This front end is being stopped. Try again in a moment.",
-                    retry_after=_END_SECONDS,
-                ) from problem
+                raise _ending() from problem
             raise LoaderError(
                 ErrorCode.TIMED_OUT,
                 f"There was no answer within {self._seconds:g} seconds. Try again later: a conversion that "
@@ -235,6 +233,14 @@ class Workers:
     async def aclose(self) -> None:
         """Closes all connections."""
         await self._client.aclose()
+
+
+def _ending() -> LoaderError:
+    return LoaderError(
+        ErrorCode.BUSY,
+        "This front end is being stopped. Try again in a moment.",
+        retry_after=_END_SECONDS,
+    )
 
 
 def _error_of(url: str, status: int, text: bytes) -> Exception:

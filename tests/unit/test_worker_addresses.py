@@ -129,6 +129,31 @@ def test_known_addresses_are_kept_while_the_name_cannot_be_resolved() -> None:
     run(test)
 
 
+def test_one_request_looks_for_addresses_and_the_others_do_not_wait_for_it() -> None:
+    known = ["http://10.0.0.1:80", "http://10.0.0.2:80"]
+    looks, is_resolved = [0], asyncio.Event()
+
+    async def resolve(_url: str) -> list[str] | None:
+        looks[0] += 1
+        if looks[0] > 1:
+            await is_resolved.wait()
+        return known if looks[0] == 1 else [*known, "http://10.0.0.3:80"]
+
+    async def test() -> None:
+        clock = Clock()
+        addresses = WorkerAddresses(["http://workers"], clock, resolve)
+        await addresses.ranked("x")
+        clock.now += 5.0
+        looking = asyncio.create_task(addresses.ranked("x"))
+        await asyncio.sleep(0)
+        assert sorted(await asyncio.wait_for(addresses.ranked("x"), 5)) == known
+        assert looks == [2]
+        is_resolved.set()
+        assert sorted(await looking) == [*known, "http://10.0.0.3:80"]
+
+    run(test)
+
+
 def test_a_name_that_was_never_resolved_is_asked_as_it_is() -> None:
     async def resolve(_url: str) -> list[str] | None:
         return None
