@@ -148,8 +148,9 @@ class Work:
 
     def is_set(self) -> bool:
         """Whether to stop: nobody wants it, another worker does it or is to, or a person needs the place."""
-        has_to_yield = self._gave_way.is_set() or self._stopping.has_begun
-        gives_way = has_to_yield and self.urgency is Urgency.PREWARM
+        # Asked whatever else is so: a person who waits elsewhere makes it theirs by this.
+        is_prewarm = self.urgency is Urgency.PREWARM
+        gives_way = is_prewarm and (self._gave_way.is_set() or self._stopping.has_begun)
         return gives_way or self._stopping.has_let_go or self.flight.is_cancelled or self.is_lost
 
     def give_way(self) -> None:
