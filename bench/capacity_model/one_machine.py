@@ -24,6 +24,8 @@ _FIRST_SMALL, _LATER_SMALL = 2, 3
 """Small requests with the first page, and one after the other once it is there."""
 _TRACE_SMALL = 2
 """Before the first window: the list of hosts, and the trace viewer's page."""
+_FIRST_LOOKUPS = 3
+"""Answers that the hub looks for with the first page, which are one here: tools, overview, and the status."""
 _NOTICE_SECONDS = 2.0
 _LEAST_CORES = 0.25
 """Others never take everything."""
@@ -85,18 +87,20 @@ class OneMachine:
             Results(self._clock, _REDIS_BYTES),
             lambda session: profiles[class_of(session, [each.share for each in profiles])],
         )
+        self._looked = self._kept = 0
         self.predicted = Predicted()
 
     def run(self) -> Predicted:
         """Plays it."""
         for number in range(self._plan.people):
             rng = random.Random(f"{self._seed}-person-{number}")
-            self._clock.at(number / _SPAWNED_A_SECOND, lambda rng=rng: self._visit(rng))  # type: ignore[misc]
+            self._clock.at(
+                number / _SPAWNED_A_SECOND, lambda rng=rng: self._visit(rng, is_first=True)
+            )  # type: ignore[misc]
         if self._plan.job_seconds:
             self._clock.at(0.0, lambda: self._attach(random.Random(f"{self._seed}-job")))
         self._clock.run(self._plan.seconds)
-        counts = self._answers.people
-        self.predicted.kept = counts.hits / counts.asked if counts.asked else 0.0
+        self.predicted.kept = self._kept / self._looked if self._looked else 0.0
         self.predicted.busy = self._processors.used
         return self.predicted
 
@@ -104,10 +108,10 @@ class OneMachine:
         spec = PoolSpec(1, 0, is_hashed=True)
         return Pool(self._clock, spec, Fixed(instances), work=self._processors.run)
 
-    def _visit(self, rng: random.Random) -> None:
-        """Somebody opens a link, looks around, and opens the next."""
+    def _visit(self, rng: random.Random, is_first: bool = False) -> None:
+        """Somebody opens a link, looks around, and opens the next; at first his browser has nothing."""
         session = self._sessions[rank_of(rng.random(), len(self._sessions))]
-        is_new = rng.random() < self._habits.new_people
+        is_new = rng.random() < self._habits.new_people or is_first
         self._look_at(session, is_new, rng, lambda: self._visit(rng))
 
     def _attach(self, rng: random.Random) -> None:
@@ -181,7 +185,11 @@ class OneMachine:
 
     def _ask_data(self, key: Key, then: Then) -> None:
         def looked_up() -> None:
-            if self._answers.give(key, lambda: self._relay(then)):
+            was_there = self._answers.give(key, lambda: self._relay(then))
+            lookups = _FIRST_LOOKUPS if key[1] == "overview" else 1
+            self._looked += lookups
+            self._kept += was_there * lookups
+            if was_there:
                 then()
 
         self._request(self._costs.data, looked_up)

@@ -39,7 +39,7 @@ class Load:
         self.host, self.port = loopback_address(plan.url)
         self.began = time.monotonic()
         self.samples: list[Sample] = []
-        self.links = list(plan.links)
+        self.is_over = False
         self._numbers: defaultdict[str, int] = defaultdict(int)
 
     def rng(self, kind: str) -> random.Random:
@@ -49,12 +49,12 @@ class Load:
 
     def browser(self) -> Browser:
         """A new browser."""
-        return Browser(self.host, self.port, self.began, self.samples.append)
+        return Browser(self.host, self.port, self.began, self.note)
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the load began."""
-        return time.monotonic() - self.began
+    def note(self, sample: Sample) -> None:
+        """Notes a request, unless it was cut off by the end of the load."""
+        if not self.is_over:
+            self.samples.append(sample)
 
 
 class Visitor:
@@ -134,7 +134,7 @@ class Job:
             first, text, is_ok, note = time.monotonic() - begin, b"", False, repr(problem)
         whole, outcome = time.monotonic() - begin, Outcome.OK if is_ok else Outcome.FAILED
         began = begin - self._load.began
-        self._load.samples.append(
+        self._load.note(
             Sample(kind, began, first, whole, len(text), outcome, "" if is_ok else note)
         )
         found: dict[str, object] | None = json.loads(text) if is_ok else None
@@ -177,12 +177,13 @@ def play(load: Load) -> None:
     everyone = load.plan.people + bool(load.plan.job_seconds)
     runner.start(everyone, spawn_rate=_SPAWNED_A_SECOND)
     gevent.sleep(load.plan.seconds)
+    load.is_over = True
     runner.quit()
 
 
 def play_crowd(load: Load) -> None:
     """Has everyone open the first link, once, within some seconds; waits until all have it."""
-    rng, link = load.rng("crowd"), load.links[0]
+    rng, link = load.rng("crowd"), load.plan.links[0]
 
     def come(delay: float) -> None:
         gevent.sleep(delay)

@@ -134,6 +134,8 @@ def measured_load(outcome: Outcome, cores: int) -> dict[str, object]:
     """
     plan, seconds = outcome.plan, outcome.plan.seconds
     first = figures_of(FIRST_PAGE, outcome.samples)
+    # The model's people don't ask how far an answer is.
+    asked = requests_of(outcome) - figures_of("progress", outcome.samples).count
     return {
         "workers": outcome.workers,
         "people": plan.people,
@@ -144,7 +146,7 @@ def measured_load(outcome: Outcome, cores: int) -> dict[str, object]:
         "cores": cores,
         "others": round(outcome.others, 2),
         "openings": round(first.count / seconds, 3),
-        "requests": round(requests_of(outcome) / seconds, 2),
+        "requests": round(asked / seconds, 2),
         "first_page": [round(value, 3) for value in first.whole],
         "kept": round(outcome.hit_rates[0].share, 3),
         "busy": round(sum(outcome.cpu.values()) / outcome.seconds, 2),
