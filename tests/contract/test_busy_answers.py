@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from loader.errors import ErrorCode, LoaderError
+from loader.stopping import Stopping
 from server import error_table
 from server.app import create_app
 from server.error_table import LOADER_ANSWERS, TOO_MANY, UNAVAILABLE, ErrorAnswer
@@ -152,7 +153,7 @@ def test_a_worker_that_is_not_ready_says_when_to_look_again() -> None:
         return JSONResponse({"status": "starting"}, 503)
 
     app = FastAPI()
-    add_probes(app, starting, None)
+    add_probes(app, starting, Stopping(), None)
     for path in READY_PATHS:
         answer = TestClient(app).get(path)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
