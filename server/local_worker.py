@@ -23,7 +23,7 @@ import httpx2
 
 from server.listening import StartError, listen, url_of
 from server.readiness import ENGINE_FAILED
-from server.settings import DEFAULT_SECRET, Settings
+from server.settings import KNOWN_SECRETS, Settings
 from server.worker_signs import SignsOfLife, answers
 
 _LISTEN_FD_VARIABLE = "XPROF_HUB_LISTEN_FD"
@@ -103,7 +103,7 @@ class LocalWorker:
 
     def __init__(self, settings: Settings, patience: float = _PATIENCE_SECONDS) -> None:
         secret = settings.secret_key
-        if secret == DEFAULT_SECRET:
+        if secret in KNOWN_SECRETS:
             secret = secrets.token_urlsafe(32)
         self._listener = listen("127.0.0.1", 0)
         self._url = url_of(self._listener)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import NamedTuple
 
-from server.settings import DEFAULT_SECRET, Settings
+from server.settings import KNOWN_SECRETS, Settings
 
 
 class SealingSecrets(NamedTuple):
@@ -25,6 +25,6 @@ def sealing_secrets(settings: Settings) -> SealingSecrets:
 
     With that what browsers keep is good until the front end ends.
     """
-    is_secret = settings.secret_key != DEFAULT_SECRET
+    is_secret = settings.secret_key not in KNOWN_SECRETS
     current = settings.secret_key if is_secret else secrets.token_urlsafe(32)
     return SealingSecrets(current, settings.accepted_secret_keys)

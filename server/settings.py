@@ -25,6 +25,8 @@ DATABASE_FILE = "registry.sqlite"
 """In the data directory, unless another database is set."""
 INSTALLED_ASSETS = Path(sys.prefix) / "share/xprof-hub/assets"
 """Small static files beside the installed packages, as `make` leaves them there."""
+KNOWN_SECRETS = frozenset({"", DEFAULT_SECRET})
+"""Values of the secret key that are none."""
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -181,7 +183,7 @@ class Settings(PeopleSettings, FleetSettings):
     def accepted_secret_keys(self) -> tuple[str, ...]:
         """Keys besides the secret key that are accepted; the default, which everybody knows, never is."""
         others = dict.fromkeys(self.old_secret_keys)
-        return tuple(key for key in others if key not in {self.secret_key, DEFAULT_SECRET})
+        return tuple(key for key in others if key not in {self.secret_key, *KNOWN_SECRETS})
 
     @property
     def link_url(self) -> str:
@@ -229,10 +231,10 @@ class Settings(PeopleSettings, FleetSettings):
     def problems_in_production(self) -> list[str]:
         """What must change before this may serve strangers; empty when nothing must."""
         problems = []
-        if self.secret_key == DEFAULT_SECRET:
+        if self.secret_key in KNOWN_SECRETS:
             problems.append(
-                "XPROF_HUB_SECRET_KEY is the default. Set it to a long random value, the same for every "
-                f"front end and worker, for example: {secrets.token_urlsafe(32)}"
+                "XPROF_HUB_SECRET_KEY is the default or empty. Set it to a long random value, the same for "
+                f"every front end and worker, for example: {secrets.token_urlsafe(32)}"
             )
         if self.auth == "dev":
             problems.append(
@@ -316,10 +318,10 @@ class Settings(PeopleSettings, FleetSettings):
 
     def problems_with_worker_binding(self) -> list[str]:
         """Why this must not be a worker on its address: who knows the secret may read all storage roots."""
-        if self.secret_key == DEFAULT_SECRET and self.host not in LOOPBACK:
+        if self.secret_key in KNOWN_SECRETS and self.host not in LOOPBACK:
             return [
-                "XPROF_HUB_SECRET_KEY is the default, which everyone knows, so a worker may listen on this "
-                f"machine only, not on {self.host}. Set it to a long random value, or "
+                "XPROF_HUB_SECRET_KEY is the default or empty, which everyone knows, so a worker may listen "
+                f"on this machine only, not on {self.host}. Set it to a long random value, or "
                 "XPROF_HUB_HOST=127.0.0.1."
             ]
         return []

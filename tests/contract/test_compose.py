@@ -15,7 +15,7 @@ from server.serve import check_start
 from server.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-GIVEN = {"XPROF_HUB_SECRET_KEY": "a-long-random-value"}
+GIVEN = {"XPROF_HUB_SECRET_KEY": "a-long-random-value", "XPROF_HUB_OLD_SECRET_KEYS": "a-former-one"}
 """What the person who starts it sets."""
 VARIABLE = re.compile(r"\$\{(\w+)(?:(:-|:\?)([^}]*))?\}")
 
@@ -92,7 +92,8 @@ def test_front_and_worker_agree_on_what_they_share(
 ) -> None:
     front = settings_of(services["front"], monkeypatch)
     worker = settings_of(services["worker"], monkeypatch)
-    for shared in ("secret_key", "redis_url", "database_url", "storage_roots", "cache_root"):
+    keys = ("secret_key", "old_secret_keys")
+    for shared in (*keys, "redis_url", "database_url", "storage_roots", "cache_root"):
         assert getattr(front, shared) == getattr(worker, shared), shared
 
 

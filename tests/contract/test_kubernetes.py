@@ -203,6 +203,7 @@ def settings_of(overlay: Rendered, manifest: Manifest, monkeypatch: pytest.Monke
     """What the process in this pod reads: the image's variables, the overlay's, and secrets."""
     values = {
         "secret-key": "a-long-random-value",
+        "old-secret-keys": "another-long-random-value",
         "database-url": "postgresql+psycopg://hub@10.20.0.4/hub",
         "redis-url": "rediss://10.20.0.3:6378/0",
     }
@@ -234,11 +235,13 @@ def test_each_part_gets_the_secrets_that_it_needs_and_no_others(overlay: Rendere
         found = {name for name, _, _ in secrets(manifest)}
         is_worker = str(manifest.labels["app.kubernetes.io/component"]).endswith("worker")
         needed = {"XPROF_HUB_SECRET_KEY", "XPROF_HUB_REDIS_URL"}
+        if is_worker or manifest.labels["app.kubernetes.io/component"] == "front":
+            needed.add("XPROF_HUB_OLD_SECRET_KEYS")
         assert found == (needed if is_worker else needed | {"XPROF_HUB_DATABASE_URL"})
     for manifest in overlay.with_pods:
         for _, secret, key in secrets(manifest):
             assert secret == "xprof-hub"
-            assert f"--from-literal={key}=" in told
+            assert f"--from-literal={key}=" in told or f'"{key}": ' in told
     assert not overlay.of("Secret")  # They are made beside the repository.
 
 

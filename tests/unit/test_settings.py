@@ -75,6 +75,7 @@ def test_a_home_that_nobody_has_is_refused() -> None:
         ({"base_url": ""}, ["BASE_URL"]),
         ({"base_url": "xprof.example.org"}, ["BASE_URL"]),
         ({"secret_key": "change-me"}, ["SECRET_KEY"]),
+        ({"secret_key": ""}, ["SECRET_KEY"]),
         ({"auth": "dev"}, ["AUTH"]),
         ({"database_url": ""}, ["DATABASE_URL"]),
     ],
@@ -138,6 +139,7 @@ def test_a_link_into_a_storage_root_is_seen_through(tmp_path: Path) -> None:
         ("::1", "change-me", 0),
         ("0.0.0.0", "a secret of ours", 0),
         ("0.0.0.0", "change-me", 1),
+        ("0.0.0.0", "", 1),
         ("192.0.2.7", "change-me", 1),
     ],
 )
