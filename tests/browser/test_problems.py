@@ -7,6 +7,7 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Route
 
 from tests.browser.conftest import MakeViewer
@@ -88,10 +89,13 @@ def test_failed_view_shows_the_servers_sentence_and_file(
     assert "xph_" not in shown.page.locator("app").inner_text()
 
 
-def test_notice_goes_with_the_view_that_failed(demo_link: str, viewer: MakeViewer) -> None:
+@pytest.mark.parametrize("status", [500, 503])
+def test_notice_goes_with_the_view_that_failed(
+    demo_link: str, viewer: MakeViewer, status: int
+) -> None:
     shown = viewer(demo_link)
     shown.page.route(
-        "**/data?*tag=hlo_stats*", lambda route: route.fulfill(status=503, body="busy")
+        "**/data?*tag=hlo_stats*", lambda route: route.fulfill(status=status, body="no more")
     )
     shown.open("hlo_stats")
     shown.wait_for(".xh-notice")

@@ -45,13 +45,13 @@ def test_a_list_that_fails_is_said_and_can_be_tried_again(
         if not is_down:
             route.continue_()
         elif trouble == "error":
-            route.fulfill(status=503, content_type="text/html", body="<html>a proxy's page</html>")
+            route.fulfill(status=502, content_type="text/html", body="<html>a proxy's page</html>")
         else:
             route.abort()
 
     shown.page.route(f"**/profile/{name}*", answer)
     shown.open("overview_page")
-    expect_words(shown, "503" if trouble == "error" else "did not answer")
+    expect_words(shown, "502" if trouble == "error" else "did not answer")
     is_down = False
     shown.page.get_by_role("button", name="Try again").click()
     shown.page.get_by_text("Performance Summary").first.wait_for()
