@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.services.fresh_root import tree, why_impossible
+from tests.services.fresh_root import folder_in_memory, tree, why_impossible
 from tests.services.gcs import GcsEmulator
 from tests.services.image import Builder, Image
 from tests.services.postgres import PostgresServer
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.timeout(600)
 def image() -> Iterator[Image]:
     if reason := why_impossible():
         pytest.skip(reason)
-    work = Path(tempfile.mkdtemp(prefix="xprof-hub-image-"))
+    work = Path(tempfile.mkdtemp(prefix="xprof-hub-image-", dir=folder_in_memory()))
     try:
         yield Builder(ROOT, work).build()
     finally:
@@ -220,6 +220,23 @@ def test_both_parts_are_healthy_by_its_own_check(image: Image, running: Running)
         assert http_status(f"{url}/healthz") == 200
     check = json.loads(image.definition.last("HEALTHCHECK").text.partition("CMD ")[2])
     image.stage.root.run(check, running.front_env, running.confinement, image.stage.folder)
+
+
+def test_it_runs_without_rights_and_without_a_place_to_write_to_but_its_own(
+    image: Image, running: Running
+) -> None:
+    def see(command: str) -> str:
+        return image.stage.root.run(
+            ["sh", "-c", command], running.front_env, running.confinement, DATA
+        )
+
+    status = dict(line.split(":\t", 1) for line in see("cat /proc/self/status").splitlines())
+    assert status["Uid"].split() == status["Gid"].split() == ["10001"] * 4
+    assert {int(status[name], 16) for name in ("CapEff", "CapPrm", "CapBnd", "CapInh")} == {0}
+    assert status["NoNewPrivs"] == "1"
+    assert see(
+        "for place in / /opt /var/tmp . /tmp; do touch $place/x 2>/dev/null && echo $place; done; :"
+    ).split() == [".", "/tmp"]
 
 
 def call(url: str, token: str, body: Mapping[str, object] | None = None) -> bytes:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import distribution
 from pathlib import Path
 
+import psutil
+
 LIKE_SLIM = ("apt", "ca-certificates", "netbase", "tzdata")
 """Packages that `python:*-slim` has besides the required ones."""
 _LEFT_OUT = ("/usr/share/doc/", "/usr/share/man/", "/usr/share/info/", "/usr/share/locale/")
@@ -32,6 +34,8 @@ _NEEDLESS = shutil.ignore_patterns(
     "*.a",
 )
 _DEBIANS_PREFIX = Path("/usr")
+_ROOTS_BYTES = 3 << 30
+"""More than two stages and their base take."""
 
 
 def why_impossible() -> str:
@@ -45,6 +49,15 @@ def why_impossible() -> str:
     if subprocess.run(probe, check=False, capture_output=True, timeout=20).returncode:
         return "this machine lets nobody mount anything, not even in a namespace of his own"
     return ""
+
+
+def folder_in_memory() -> Path | None:
+    """Where roots cost no disk, if this machine has memory to spare; they are many small files."""
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or os.statvfs(memory).f_flag & os.ST_NOEXEC:
+        return None
+    free = min(shutil.disk_usage(memory).free, psutil.virtual_memory().available // 2)
+    return memory if free > _ROOTS_BYTES else None
 
 
 def make_base(root: Path) -> None:
