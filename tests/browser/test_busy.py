@@ -74,6 +74,15 @@ def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: Mak
     assert shown.page.locator(".xh-notice").count() == 0
 
 
+def test_a_trace_whose_worker_is_busy_comes_later(demo_link: str, viewer: MakeViewer) -> None:
+    shown = viewer(demo_link)
+    shown.page.route("**/data?*tag=trace_viewer*", refuse_first(503, reason="busy", ahead="1"))
+    shown.open("trace_viewer@")
+    expect(shown.wait_for(".xh-notice.xh-passing")).to_contain_text("Busy, 1 ahead of you")
+    shown.page.locator(".xh-notice").wait_for(state="detached")
+    shown.trace_frame()
+
+
 def test_what_a_view_asks_for_besides_is_waited_for_too(demo_link: str, viewer: MakeViewer) -> None:
     """The graph goes on being asked for, which says nothing of what was refused."""
     shown = viewer(demo_link)
