@@ -1,4 +1,4 @@
-"""Metrics of one process among others of its kind: workers that are passed over, reads that were asked twice."""
+"""Metrics of one process among others of its kind: workers passed over, reads that were asked twice."""
 
 from __future__ import annotations
 
