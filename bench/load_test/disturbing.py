@@ -15,6 +15,10 @@ AFTERMATH_SECONDS = 10.0
 """How long after each event its answers count as disturbed."""
 WORKERS, ADDRESSES = 2, 4
 """Workers at the begin, and addresses that the front end knows."""
+QUIET = "at other times"
+MOST_EXTRA_SECONDS = 15.0
+"""What the longest wait around an event may be above that at other times: a dead worker's lease ends within
+6 s, one that stands still is given up after 8 s, and the conversion begins again."""
 _DATA = frozenset({FIRST_PAGE, "trace", "zoom", "tool"})
 
 
@@ -58,6 +62,9 @@ class Happened:
     took: float
 
 
+Waits = Mapping[str, tuple[int, tuple[float, float, float], float]]
+
+
 class Disturber:
     """Makes events happen at their time, one after the other, beside whoever calls.
 
@@ -88,20 +95,28 @@ class Disturber:
         return Happened(event.what, at, time.monotonic() - begin)
 
 
-def waits_around(
-    samples: Sequence[Sample], happened: Sequence[Happened]
-) -> Mapping[str, tuple[int, tuple[float, float, float], float]]:
+def waits_around(samples: Sequence[Sample], happened: Sequence[Happened]) -> Waits:
     """Answers with data after each event and at other times: how many, and the seconds that they took.
 
     These are percentiles 50, 95 and 99, and the most.
     """
     ends = {one.what: (one.at, one.at + max(one.took, AFTERMATH_SECONDS)) for one in happened}
-    found: dict[str, list[float]] = {what: [] for what in ("at other times", *ends)}
+    found: dict[str, list[float]] = {what: [] for what in (QUIET, *ends)}
     for sample in samples:
         if sample.kind not in _DATA or sample.outcome is not Outcome.OK:
             continue
         last = sample.began + sample.whole
         near = [what for what, (begin, end) in ends.items() if sample.began < end and last > begin]
-        for what in near or ["at other times"]:
+        for what in near or [QUIET]:
             found[what].append(sample.whole)
     return {what: (len(each), spread(each), max(each, default=0.0)) for what, each in found.items()}
+
+
+def too_long(waits: Waits) -> list[str]:
+    """Around which events somebody waited longer than the hub may make him, in sentences."""
+    usual = waits[QUIET][2]
+    return [
+        f"{what}: somebody waited {most:.1f} s, and {usual:.1f} s at most at other times"
+        for what, (_, _, most) in waits.items()
+        if most > usual + MOST_EXTRA_SECONDS
+    ]

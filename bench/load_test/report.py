@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bench.capacity_model.report import table
-from bench.load_test.disturbing import Happened
+from bench.load_test.disturbing import Happened, Waits
 from bench.load_test.figures import FIRST_PAGE, KindFigures, all_figures, figures_of
 from bench.load_test.leaks import Growth
 from bench.load_test.running import Outcome
 
 _SHARES = ("p50", "p95", "p99")
-Waits = Mapping[str, tuple[int, tuple[float, float, float], float]]
 
 
 def requests_of(outcome: Outcome) -> int:

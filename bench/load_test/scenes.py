@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import psutil
 
 from bench.load_test import report
-from bench.load_test.disturbing import ADDRESSES, WORKERS, Disturber, waits_around
+from bench.load_test.disturbing import ADDRESSES, WORKERS, Disturber, too_long, waits_around
 from bench.load_test.figures import FIRST_PAGE, figures_of
 from bench.load_test.fleet import Fleet, Limits
 from bench.load_test.leaks import Look, growths, verdict
@@ -91,7 +91,7 @@ def disturb(stage: Stage, seconds: float, people: int, seed: int) -> Scene:
         ("Requests", report.kind_lines(outcome)),
     ]
     facts = {"disturbed": report.facts_of(outcome), "waits": {k: list(v) for k, v in waits.items()}}
-    return Scene(tables, facts, _errors([outcome]))
+    return Scene(tables, facts, _errors([outcome]) + too_long(waits))
 
 
 def crowd(stage: Stage, people: int, seed: int) -> Scene:

@@ -1,4 +1,4 @@
-"""The load test itself, short: real processes, a few people, one worker that dies; nobody sees an error."""
+"""The load test itself, short: real processes, a few people, a job, one worker; nobody sees an error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_people_and_a_job_are_served_and_counted(tmp_path: Path) -> None:
     if find_program(["redis-server", "valkey-server"]) is None:
         missing("redis-server", "redis-server")
     output = tmp_path / "load.json"
-    command = [sys.executable, "-m", "bench.load", "--steps", "2", "--sessions", "6"]
-    command += ["--people", "4", "--seconds", "8", "--output", str(output)]
+    command = [sys.executable, "-m", "bench.load", "--steps", "1", "--sessions", "4"]
+    command += ["--people", "3", "--seconds", "8", "--output", str(output)]
     variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     ended = subprocess.run(
         command, check=False, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=200
@@ -35,8 +35,6 @@ def test_people_and_a_job_are_served_and_counted(tmp_path: Path) -> None:
     # Whoever has the page asks for its data once, and for at least the two small answers that it names.
     assert kinds["first page"] <= kinds["overview"] <= kinds["page"]
     assert kinds["small"] >= 2 * kinds["first page"]
-    # Six sessions and those of the job: the hub made each overview once.
-    hits, asked = step["hit_rates"]["answers, at the front end"]
-    assert 0 < hits < asked
-    assert step["conversions"]["overview_page"] <= 6 + kinds["attach"]
+    # The hub made each overview once, of the four sessions and of those of the job.
+    assert 1 <= step["conversions"]["overview_page"] <= 4 + kinds["attach"]
     assert all(step["cpu_seconds"][name] > 0 for name in ("front", "worker-0", "load"))

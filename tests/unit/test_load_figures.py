@@ -8,7 +8,7 @@ import pytest
 
 from bench.load_test import metrics, running
 from bench.load_test.addresses import NotLoopbackError, loopback_address
-from bench.load_test.disturbing import EVENTS, Happened, waits_around
+from bench.load_test.disturbing import EVENTS, Happened, too_long, waits_around
 from bench.load_test.figures import FIRST_PAGE, all_figures, seen_errors
 from bench.load_test.leaks import Growth
 from bench.load_test.plan import Outcome, Plan, Sample, Told
@@ -84,6 +84,9 @@ def test_answers_count_for_what_happened_while_they_were_awaited() -> None:
     assert waits["one comes"] == (1, (3, 3, 3), 3)
     (row,) = [line for line in disturbed_lines(happened, waits) if "dies" in line]
     assert row == "| a worker dies | 20 | 0.1 | 2 | 2.00 | 4.00 | 4.00 | 4.00 |"
+    assert too_long(waits) == []
+    (sentence,) = too_long({**waits, "one comes": (1, (17, 17, 17), 17)})
+    assert sentence.startswith("one comes: somebody waited 17.0 s, and 1.0 s")
 
 
 def test_workers_that_are_ended_were_started() -> None:
