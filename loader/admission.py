@@ -18,7 +18,7 @@ from loader.turns import Turn, Turns, Urgency
 __all__ = ["Admission", "AdmissionObserver", "Applicant", "Line", "Place", "Unobserved", "Urgency"]
 
 QUEUE_FULL = "queue_full"
-"""Why one was sent away that found no place in the line, or lost it to a person."""
+"""Why one was sent away that found no place in the line, or lost it: ahead of time, or to another session."""
 MOST_WAITING = 100
 _LOOK_SECONDS = 0.1
 """How often one who waits looks whether it is still wanted, and where it stands."""

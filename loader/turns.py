@@ -47,6 +47,7 @@ class Turn:
         began: when its turn came.
         is_to_end: whether it was told to end.
         is_sent_away: whether a person has its place in the line, unless a person joins it yet.
+        is_crowded_out: whether a person of another session has its place, whoever joins it.
     """
 
     urgency: Callable[[], Urgency]
@@ -59,6 +60,7 @@ class Turn:
     began: float = field(init=False)
     is_to_end: bool = False
     is_sent_away: bool = False
+    is_crowded_out: bool = False
 
     def __post_init__(self) -> None:
         """Nothing was served yet since it came."""
@@ -72,7 +74,7 @@ class Turn:
     @property
     def has_no_place(self) -> bool:
         """Whether it is to wait no more."""
-        return self.is_sent_away and self.is_prewarm
+        return self.is_crowded_out or (self.is_sent_away and self.is_prewarm)
 
     @property
     def due(self) -> float:
@@ -172,16 +174,27 @@ class Turns:
     def crowd_out(self, newcomer: Turn, most: int) -> Turn | None:
         """Who has no place in a line of so many, now that somebody has joined it; None when all have.
 
-        A person takes the place of the last of those whom nobody waits for.
+        A person takes the place of the last of those whom nobody waits for, or else of the last one of the
+        session that has most places, if its own has fewer: so no session keeps the others out of the line.
         """
         line = self.in_order()
         if newcomer not in line or len(line) <= most:
             return None
-        if not newcomer.is_prewarm:
-            for turn in reversed(line):
-                if turn.is_prewarm:
-                    turn.is_sent_away = True
-                    return turn
+        if newcomer.is_prewarm:
+            return newcomer
+        for turn in reversed(line):
+            if turn.is_prewarm:
+                turn.is_sent_away = True
+                return turn
+        places = Counter(turn.session for turn in line)
+        session, most_places = places.most_common(1)[0]
+        if places[newcomer.session] == most_places:
+            return newcomer
+        for turn in reversed(line):
+            # One that gave its turn back has done a part of its work already.
+            if turn.session == session and turn.waits_since == turn.arrived:
+                turn.is_crowded_out = True
+                return turn
         return newcomer
 
     def in_order(self) -> list[Turn]:
