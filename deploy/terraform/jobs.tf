@@ -10,7 +10,7 @@ locals {
     # The command `migrate` does so all the same.
     XPROF_HUB_MIGRATE = "false"
   })
-  # Another command may be run once: `gcloud run jobs execute ... --update-env-vars="HUB_COMMAND=doctor"`.
+  # Another command may be run once: `gcloud run jobs execute ... --container=prune --update-env-vars=HUB_COMMAND=doctor`.
   tasks = merge(
     {
       migrate = { command = "migrate", attempts = 3, seconds = 1800, settings = {} }

@@ -64,6 +64,11 @@ output "url" {
   value       = module.xprof_hub.url
 }
 
+output "image_repository" {
+  description = "Where the image is pushed to."
+  value       = module.xprof_hub.image_repository
+}
+
 output "address" {
   description = "Where both host names have to point."
   value       = module.xprof_hub.address
