@@ -21,6 +21,7 @@ from loader.turns import Urgency
 from server.error_table import UNAVAILABLE, answer_of, retry_headers
 from server.late_answer import WorkerStoppingError, framed, late_response
 from server.limited_body import BodyTooLargeError, read_limited_body
+from server.session_threads import SessionThreads
 from server.streams import ClosingResponse
 from server.worker_protocol import (
     BEAT_SECONDS,
@@ -33,7 +34,7 @@ from server.worker_protocol import (
 
 _OF_AN_END = frozenset({ErrorCode.BUSY, ErrorCode.CANCELLED, ErrorCode.INTERNAL})
 """Failures of a worker that was told to end, which another worker has no reason to share."""
-_WAITING_REQUESTS = 512
+_WAITING_REQUESTS, _OF_ONE_SESSION = 512, 128
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def answer_with(
 ) -> Callable[[Request], Awaitable[Response]]:
     """The handler of `TOOL_DATA_PATH`; only who shows one of the credentials is heard."""
     heard = [f"Bearer {credential}".encode() for credential in credentials]
-    limiter = anyio.CapacityLimiter(_WAITING_REQUESTS)
+    threads = SessionThreads(_WAITING_REQUESTS, _OF_ONE_SESSION)
 
     async def tool_data(request: Request) -> Response:
         sent = request.headers.get("authorization", "").encode()
@@ -53,7 +54,7 @@ def answer_with(
             body = await _read_request(request)
         except LoaderError as error:
             return _error(error)
-        making = asyncio.create_task(_answer(service, request, body, limiter))
+        making = asyncio.create_task(_answer(service, request, body, threads))
         if BEATS_HEADER in request.headers:
             await asyncio.wait({making}, timeout=BEAT_SECONDS)
             if not making.done():
@@ -77,7 +78,7 @@ async def _answer(
     service: ToolDataService,
     request: Request,
     body: ToolRequestBody,
-    limiter: anyio.CapacityLimiter,
+    threads: SessionThreads,
 ) -> Answered:
     """The answer to a front end's request.
 
@@ -86,7 +87,7 @@ async def _answer(
         WorkerStoppingError: another worker is to be asked.
     """
     try:
-        return await _ask(service, request, body, limiter)
+        return await _ask(service, request, body, threads)
     except LoaderError as error:
         if service.stopping.has_begun and error.code in _OF_AN_END:
             raise WorkerStoppingError from error
@@ -104,7 +105,7 @@ async def _ask(
     service: ToolDataService,
     request: Request,
     body: ToolRequestBody,
-    limiter: anyio.CapacityLimiter,
+    threads: SessionThreads,
 ) -> Answered:
     """Asks the service in a thread; a person's answer is made to its end, whoever leaves."""
     cancelled = threading.Event() if body.urgency is Urgency.PREWARM else None
@@ -118,7 +119,7 @@ async def _ask(
         is_last=body.is_last,
     )
     try:
-        return await anyio.to_thread.run_sync(ask, limiter=limiter, abandon_on_cancel=True)
+        return await threads.run("\n".join(body.locations), ask)
     finally:
         if watching is not None:
             watching.cancel()
