@@ -109,7 +109,7 @@ class Converter:
         if self._recall(plan, keep):
             return False
         has_set = self._has_set(plan)
-        if not has_set and plan.shares_set:
+        if not has_set and plan.set_key is not None:
             self._observer.looked_up(CacheLayer.ARTIFACTS, Lookup.MISS)
         needed, parts = self._room.to_begin(plan, has_set), self._parts_of(plan)
         with ExitStack() as turn:
@@ -178,7 +178,7 @@ class Converter:
 
     def _has_set(self, plan: Plan) -> bool:
         """Whether the shared set is there and the tool needs no more than that."""
-        return plan.shares_set and self._artifacts.contains(plan.artifact_key or "")
+        return plan.set_key is not None and self._artifacts.contains(plan.set_key)
 
     def _convert_artifacts(self, task: Task) -> _Outcome:
         """Makes the answer from the shared set, if it can be had."""

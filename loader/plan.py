@@ -57,9 +57,9 @@ class Plan:
         return self.tool.artifact is ArtifactKind.MODULES and not is_own
 
     @property
-    def shares_set(self) -> bool:
-        """Whether an artifact set, where there is one, is enough for the answer."""
-        return self.artifact_key is not None and self.tool.name != RUN_TOOLS
+    def set_key(self) -> str | None:
+        """Key of the artifact set that is enough for the answer, where there is one."""
+        return None if self.tool.name == RUN_TOOLS else self.artifact_key
 
     @property
     def module(self) -> str | None:

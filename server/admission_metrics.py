@@ -9,8 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from loader.admission import Line
 from loader.turns import Urgency
-
-_SECONDS = (0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+from server.buckets import CONVERSION_SECONDS
 
 
 class AdmissionMetrics:
@@ -41,7 +40,7 @@ class AdmissionMetrics:
             "xprof_hub_conversion_wait_seconds",
             "How long conversions waited for their turn",
             ["urgency"],
-            buckets=_SECONDS,
+            buckets=CONVERSION_SECONDS,
             registry=registry,
         )
         self._refused = Counter(

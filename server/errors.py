@@ -162,11 +162,6 @@ def loader_error_details(error: LoaderError) -> list[ErrorDetail]:
     return [detail]
 
 
-def loader_error_response(error: LoaderError) -> JSONResponse:
-    """The answer for a failure of the loader."""
-    return error_response(answer_of(error), error.message, loader_error_details(error))
-
-
 def install_error_handlers(app: FastAPI, fault_headers: Mapping[str, str]) -> None:
     """Makes every exception of an app answer in the API's shape.
 

@@ -5,14 +5,10 @@ All labels are words from fixed tables: a tool is one of XProf's, whatever a req
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from loader.observing import CacheLayer, Lookup, PartRecord
 from server.buckets import CONVERSION_SECONDS
-
-NoteLookup = Callable[[CacheLayer, Lookup], None]
 
 
 class PartMetrics:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bench.capacity_model.answers import Answers, Key, Results
 from bench.capacity_model.costs import Profile
@@ -93,10 +94,10 @@ class OneMachine:
     def run(self) -> Predicted:
         """Plays it."""
         for number in range(self._plan.people):
-            rng = random.Random(f"{self._seed}-person-{number}")
-            self._clock.at(
-                number / _SPAWNED_A_SECOND, lambda rng=rng: self._visit(rng, is_first=True)
-            )  # type: ignore[misc]
+            begin = partial(
+                self._visit, random.Random(f"{self._seed}-person-{number}"), is_first=True
+            )
+            self._clock.at(number / _SPAWNED_A_SECOND, begin)
         if self._plan.job_seconds:
             self._clock.at(0.0, lambda: self._attach(random.Random(f"{self._seed}-job")))
         self._clock.run(self._plan.seconds)
@@ -149,8 +150,8 @@ class OneMachine:
             keys.append((0, (session, "tool", visit.tool)))
         steps: list[Callable[[Then], None]] = [lambda go: self._pause(rng, go)]
         for small, key in keys:
-            steps.append(lambda go, small=small: self._ask_small(small, go))  # type: ignore[misc]
-            steps.append(lambda go, key=key: self._ask_data(key, go))  # type: ignore[misc]
+            steps.append(partial(self._ask_small, small))
+            steps.append(partial(self._ask_data, key))
             steps.append(lambda go: self._pause(rng, go))
         return steps
 
