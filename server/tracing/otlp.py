@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from urllib.parse import urlsplit
 
+from loader.budget import Budget
 from loader.observing import OK, PartRecord
 from loader.traces import Trace, current_trace
 from server.tracing.spans import Process, RequestSpan, Spans
@@ -43,6 +45,8 @@ _TRACES_PATH = "/v1/traces"
 _SEND_SECONDS = 5
 _CLOSE_SECONDS = 2.0
 """How long the end of a process may wait for spans to be sent."""
+_WISHES_EACH_SECOND, _WISHES_AT_ONCE = 5.0, 50.0
+"""Requests sent because their callers ask for it: anybody can, and would fill the queue for those of others."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 logger = logging.getLogger(__name__)
 
@@ -70,7 +74,9 @@ def open_otlp_spans(endpoint: str, fraction: float, process: Process) -> Spans:
     )
     exporter = OTLPSpanExporter(endpoint.rstrip("/") + _TRACES_PATH, timeout=_SEND_SECONDS)
     provider.add_span_processor(BatchSpanProcessor(exporter))
-    return OtlpSpans(provider)
+    # Workers' callers are front ends, which have decided by then.
+    wishes = Budget(0, _WISHES_EACH_SECOND, _WISHES_AT_ONCE) if process == "front" else None
+    return OtlpSpans(provider, wishes)
 
 
 def _context_of(trace: Trace, *, is_remote: bool) -> Context:
@@ -81,14 +87,22 @@ def _context_of(trace: Trace, *, is_remote: bool) -> Context:
 
 
 class OtlpSpans:
-    """`Spans` of OpenTelemetry."""
+    """`Spans` of OpenTelemetry.
 
-    def __init__(self, provider: TracerProvider) -> None:
+    Args:
+        provider: makes and sends them.
+        wishes: how many callers may have their requests sent; None: all who ask for it.
+    """
+
+    def __init__(self, provider: TracerProvider, wishes: Budget | None) -> None:
         self._provider = provider
+        self._wishes = wishes
         self._tracer: Tracer = provider.get_tracer("xprof-hub")
 
     def begin(self, parent: Trace | None) -> RequestSpan:
         """See `Spans`."""
+        if parent is not None and parent.is_sampled and self._wishes and not self._wishes.spend():
+            parent = replace(parent, is_sampled=False)
         context = Context() if parent is None else _context_of(parent, is_remote=True)
         return _Request(self._tracer.start_span("request", context, SpanKind.SERVER))
 

@@ -50,6 +50,24 @@ def test_the_callers_decision_counts_before_our_share(unreachable: Spans) -> Non
     all_of_them.close()
 
 
+def test_a_flood_of_callers_who_ask_for_spans_is_not_sent(unreachable: Spans) -> None:
+    """A stranger sets the flag in `traceparent` as he likes."""
+    sampled = [
+        unreachable.begin(Trace(f"{number:032x}", SPAN, is_sampled=True)).trace
+        for number in range(1, 2001)
+    ]
+    assert [trace.trace_id for trace in sampled] == [f"{number:032x}" for number in range(1, 2001)]
+    # Fifty at once, and five for each second that this loop took.
+    assert 50 <= sum(trace.is_sampled for trace in sampled) <= 500
+
+
+def test_a_worker_sends_what_its_front_end_has_decided_to_send() -> None:
+    spans = open_spans(settings(f"http://127.0.0.1:{free_port()}", 0.0), "worker")
+    wanted = Trace(TRACE, SPAN, is_sampled=True)
+    assert all(spans.begin(wanted).trace.is_sampled for _ in range(500))
+    spans.close()
+
+
 def test_a_collector_that_does_not_answer_is_noticed_by_nobody() -> None:
     spans = open_spans(settings(f"http://127.0.0.1:{free_port()}"), "front")
     for _ in range(5000):  # more than the queue holds
