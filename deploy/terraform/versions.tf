@@ -8,7 +8,7 @@ terraform {
       source  = "hashicorp/google"
       version = ">= 6.50, < 9"
     }
-    # One field only: a job that terraform runs, and waits for, when it is made (see database.tf).
+    # Jobs that terraform runs, and waits for (setup.tf, jobs.tf), and accounts of Google's services (encryption.tf).
     google-beta = {
       source  = "hashicorp/google-beta"
       version = ">= 6.50, < 9"
