@@ -12,6 +12,7 @@ from bench.visits import Habits
 MEASURED = "measured, docs/performance.md"
 ASSUMED = "assumed"
 DEMO = "200 requests to `xprof-hub demo`, 2026-11-30; files took 0.7 to 2 ms"
+SINGLE = "measured, `python -m bench.load --costs`"
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ PAGE_CPU = Parameter(
 ANSWER_CPU = Parameter("the same for one more answer from the cache", 0.008, "s", MEASURED)
 HTML_CPU = Parameter("the same for XProf's page itself", 0.009, "s", DEMO)
 STATIC_CPU = Parameter("the same for a static file", 0.001, "s", DEMO)
+SMALL_CPU = Parameter("the same for a small answer that it makes itself", 0.0033, "s", SINGLE)
+SMALL_ANSWERS = Parameter(
+    "small answers of an opening", 5, "answers", "XProf's page and ours ask so"
+)
+RELAY_CPU = Parameter("the same for handing on what a worker has made", 0.0041, "s", SINGLE)
 FIRST_FILES = Parameter("static files of a first opening", 11, "answers", MEASURED)
 AGAIN_FILES = Parameter("static files of a later opening", 1, "answers", MEASURED)
 FIRST_BYTES = Parameter("bytes of a first opening", 1_702_000, "B", MEASURED)
@@ -98,6 +104,9 @@ PARAMETERS = (
     ANSWER_CPU,
     HTML_CPU,
     STATIC_CPU,
+    SMALL_CPU,
+    SMALL_ANSWERS,
+    RELAY_CPU,
     FIRST_FILES,
     AGAIN_FILES,
     FIRST_BYTES,

@@ -148,6 +148,7 @@ class Simulation:
         files = costs.FIRST_FILES if is_new else costs.AGAIN_FILES
         seconds = costs.PAGE_CPU.value + costs.HTML_CPU.value
         seconds += files.value * costs.STATIC_CPU.value + len(others) * costs.ANSWER_CPU.value
+        seconds += costs.SMALL_ANSWERS.value * costs.SMALL_CPU.value
         counts = clicked >= self._scenario.warm_days * _DAY
         if counts:
             outcome.sent_bytes += (costs.FIRST_BYTES if is_new else costs.AGAIN_BYTES).value
@@ -183,7 +184,7 @@ class Simulation:
 
         def come() -> None:
             self._waiting -= 1
-            told()
+            self._fronts.submit(Job(costs.RELAY_CPU.value, key[0], told))
 
         was_there = self._answers.give(key, come)
         if not was_there:

@@ -23,6 +23,8 @@ _OF_EACH_SIZE, _REPEATS = 8, 200
 _SETTLE_SECONDS = 0.5
 _WINDOWS_MS = ((5.2, 5.6), (6.4, 6.8))
 _ALONE_SECONDS = 15.0
+_DIGITS = 5
+"""Of seconds, after the point; processor time is told in hundredths, and divided by tens of requests."""
 
 
 @dataclass
@@ -55,7 +57,7 @@ class _Asker:
         act()
         time.sleep(_SETTLE_SECONDS)
         worker, front = (after - start for after, start in zip(self._used(), before, strict=True))
-        return worker / count, front / count
+        return round(worker / count, _DIGITS), round(front / count, _DIGITS)
 
     def _used(self) -> tuple[float, float]:
         worker, front = self.fleet.workers[0], self.fleet.front
@@ -85,8 +87,8 @@ def measure_singles(stage: Stage, seed: int) -> dict[str, object]:
     return {
         "sizes": sizes,
         **fronts,
-        "relayed": max(0.0, mean - fronts["data"]),
-        "load": alone.cpu["load"] / requests,
+        "relayed": round(max(0.0, mean - fronts["data"]), _DIGITS),
+        "load": round(alone.cpu["load"] / requests, _DIGITS),
         "first_files": page.count(b'"/_assets/'),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 from collections.abc import Mapping
@@ -64,10 +65,12 @@ def look_at(fleet: Fleet, now: float) -> dict[str, float]:
     found |= _redis(fleet.redis_url)
     for name in fleet.processes():
         if name != "redis":
-            found[f"{name}: data MB"] = _folder_megabytes(fleet.data_folder(name))
+            found[f"{name}: data MB"] = folder_megabytes(fleet.data_folder(name))
     jobs = [fleet.data_folder(f"worker-{number}") / "scratch/jobs" for number in fleet.workers]
-    found["workers: job folders"] = sum(len(list(folder.iterdir())) for folder in jobs)
-    found["artifacts MB"] = _folder_megabytes(fleet.folder / "artifacts")
+    found["workers: job folders"] = sum(
+        sum(1 for _ in folder.iterdir()) for folder in jobs if folder.is_dir()
+    )
+    found["artifacts MB"] = folder_megabytes(fleet.folder / "artifacts")
     return found | {f"rows: {table}": rows for table, rows in _rows(fleet.registry).items()}
 
 
@@ -109,13 +112,16 @@ def _redis(url: str) -> Mapping[str, float]:
     }
 
 
-def _folder_megabytes(folder: Path) -> float:
+def folder_megabytes(folder: Path) -> float:
+    """What the files below a folder hold; what goes while it is looked at counts nothing."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue  # A job's file, gone since it was listed.
+    # Unlike `Path.rglob`, this passes over folders that are gone when their turn comes.
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(place) / name).stat().st_size
+            except FileNotFoundError:
+                continue  # A job's file, gone since it was listed.
     return total / MEGABYTE
 
 

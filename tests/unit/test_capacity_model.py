@@ -292,14 +292,25 @@ def test_a_crowd_on_a_new_link_costs_two_conversions() -> None:
     assert outcome.answered == outcome.opened
 
 
-def test_six_front_ends_are_enough_for_a_talk_on_kubernetes() -> None:
+def test_eight_front_ends_are_enough_for_a_talk_on_kubernetes() -> None:
     (talk,) = (scenario for scenario in SCENARIOS if scenario.spike)
-    two, six = (
+    two, eight = (
         Simulation(talk, replace(PODS, front=replace(PODS.front, least=least))).run()
-        for least in (2, 6)
+        for least in (2, 8)
     )
     assert percentile(two.waits, 0.5) > 10  # docs/capacity.md says both
-    assert percentile(six.waits, 0.95) < 1
+    assert percentile(eight.waits, 0.5) < 0.2
+    # What the first ones wait for is the conversion, which takes 3.8 s.
+    assert percentile(eight.waits, 0.95) < 3.8
+
+
+def test_a_front_end_works_as_long_for_a_first_page_as_was_measured() -> None:
+    # 10.64 s of processor time for 200 people: docs/performance.md, "A talk".
+    files = costs.FIRST_FILES.value * costs.STATIC_CPU.value
+    small = costs.SMALL_ANSWERS.value * costs.SMALL_CPU.value
+    assert costs.PAGE_CPU.value + costs.HTML_CPU.value + files + small == pytest.approx(
+        10.64 / 200, rel=0.1
+    )
 
 
 def test_classes_have_their_shares() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
 from bench.load_test.leaks import Look, growth_of, slope, verdict
+from bench.load_test.watching import folder_megabytes
 
 QUIET = {"front: processes": 1.0, "front: files": 20.0, "rows: leases": 0.0}
 
@@ -74,3 +76,11 @@ def test_what_may_be_left(after: dict[str, float], wrong: str) -> None:
     )
     assert len(found) == bool(wrong)
     assert all(wrong in sentence for sentence in found)
+
+
+def test_a_folder_that_is_gone_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "file").write_bytes(b"x" * 500_000)
+    (tmp_path / "file").write_bytes(b"x" * 500_000)
+    assert folder_megabytes(tmp_path) == 1
+    assert folder_megabytes(tmp_path / "gone") == 0
