@@ -46,7 +46,7 @@ _SEND_SECONDS = 5
 _CLOSE_SECONDS = 2.0
 """How long the end of a process may wait for spans to be sent."""
 _WISHES_EACH_SECOND, _WISHES_AT_ONCE = 5.0, 50.0
-"""Requests sent because their callers ask for it: anybody can, and would fill the queue for those of others."""
+"""Requests sent because their callers ask for it: anybody can, and would crowd out the spans of others."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 logger = logging.getLogger(__name__)
 
