@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
+from server.client import Pause
+from server.client.transport import Transport
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,26 @@ def scripted() -> Iterator[ScriptedServer]:
     """A server for one test."""
     with _serve() as script:
         yield script
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds that the client would have waited; it does not."""
+    waited: list[float] = []
+    make = Transport.__init__
+
+    def begin(
+        self: Transport,
+        url: str,
+        token: str = "",
+        *,
+        patience: float,
+        on_pause: Callable[[Pause], None] | None,
+    ) -> None:
+        make(self, url, token, patience=patience, on_pause=on_pause, sleep=waited.append)
+
+    monkeypatch.setattr(Transport, "__init__", begin)
+    return waited
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,7 +19,6 @@ from server.client import (
     StrangeAnswerError,
     UnreachableError,
 )
-from server.client.transport import Transport
 from server.link_schemas import NewLink
 from server.schemas import Run
 from tests.services.processes import free_port
@@ -28,26 +26,6 @@ from tests.services.scripted import Scripted, ScriptedServer, refused
 
 BUSY = refused(503, "UNAVAILABLE")
 RUN = Scripted(200, {"name": "machineLearningRuns/r"})
-
-
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Seconds that the client would have waited; it does not."""
-    waited: list[float] = []
-    make = Transport.__init__
-
-    def begin(
-        self: Transport,
-        url: str,
-        token: str = "",
-        *,
-        patience: float,
-        on_pause: Callable[[Pause], None] | None,
-    ) -> None:
-        make(self, url, token, patience=patience, on_pause=on_pause, sleep=waited.append)
-
-    monkeypatch.setattr(Transport, "__init__", begin)
-    return waited
 
 
 def test_a_read_is_sent_again_while_the_hub_is_busy(

@@ -8,7 +8,6 @@ import pytest
 
 from tests.contract.commands import Commands
 from tests.services.scripted import Scripted, ScriptedServer, refused
-from tests.unit.test_client_retries import waits  # noqa: F401 - a fixture
 
 SESSION = {
     "name": "machineLearningRuns/r/profilerSessions/s",
@@ -25,7 +24,7 @@ def busy(seconds: int, ahead: int) -> Scripted:
 
 def test_a_download_goes_on_when_the_hub_can(
     scripted: ScriptedServer,
-    waits: list[float],  # noqa: F811 - the fixture
+    waits: list[float],
     tmp_path: Path,
 ) -> None:
     whole = Scripted(200, b"profile", {"ETag": '"abc"', "Content-Length": "7"})
@@ -46,7 +45,7 @@ def test_a_download_goes_on_when_the_hub_can(
 
 def test_a_comparison_waits_as_it_is_told(
     scripted: ScriptedServer,
-    waits: list[float],  # noqa: F811 - the fixture
+    waits: list[float],
 ) -> None:
     scripted.answers = [busy(40, 9), refused(404, "NOT_FOUND", "There is no such session.")]
     done = Commands(scripted.url).run("compare", "r/s", "r/t")
@@ -57,7 +56,7 @@ def test_a_comparison_waits_as_it_is_told(
 
 def test_a_command_does_not_wait_for_ever(
     scripted: ScriptedServer,
-    waits: list[float],  # noqa: F811 - the fixture
+    waits: list[float],
 ) -> None:
     scripted.answers = [busy(60, 9)]
     done = Commands(scripted.url).run("compare", "r/s", "r/t")
@@ -69,7 +68,7 @@ def test_a_command_does_not_wait_for_ever(
 @pytest.mark.parametrize("date", ["Wed, 21 Oct 2026 07:28:00 GMT", "-5", "1.5", "soon"])
 def test_what_is_no_number_of_seconds_counts_as_none(
     scripted: ScriptedServer,
-    waits: list[float],  # noqa: F811 - the fixture
+    waits: list[float],
     date: str,
 ) -> None:
     scripted.answers = [Scripted(503, None, {"Retry-After": date})]
