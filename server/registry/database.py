@@ -22,6 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from auth.tokens import redact
 from server.registry.errors import DatabaseUnreachableError, RegistryUnusableError
 from server.registry.json_values import PLAIN_NUMBER, plain_number
+from server.registry.postgres_connections import be_patient, take_any_time
 from server.registry.versions import (
     DatabaseVersion,
     Standing,
@@ -185,6 +186,7 @@ class Database:
         """One migration in a transaction of its own, so that it keeps tables for a short time only."""
         with self._writer.begin() as connection:
             if self.dialect == "postgresql":
+                take_any_time(connection.connection.dbapi_connection)
                 connection.execute(
                     text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK}
                 )
@@ -226,7 +228,7 @@ def _checked_url(text_url: str) -> URL:
 def _engine(url: URL, connections: int) -> Engine:
     if url.get_backend_name() == "postgresql":
         kept = max(1, connections // 3)
-        return create_engine(
+        engine = create_engine(
             url,
             pool_pre_ping=True,
             pool_size=kept,
@@ -234,6 +236,8 @@ def _engine(url: URL, connections: int) -> Engine:
             pool_timeout=BUSY_SECONDS,
             connect_args={"connect_timeout": BUSY_SECONDS},
         )
+        be_patient(engine)
+        return engine
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_timeout=BUSY_SECONDS)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

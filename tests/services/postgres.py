@@ -8,9 +8,11 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 import psycopg
 import pytest
 from psycopg import sql
@@ -68,6 +70,21 @@ class PostgresServer:
         if self._process is not None:
             # SIGINT ends open connections, SIGTERM would wait for them.
             self._process.stop(number=signal.SIGINT)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """It neither answers nor ends while this lasts, and takes connections as a frozen machine does."""
+        if self._process is None:
+            raise ServiceError("this PostgreSQL was not started")
+        server = psutil.Process(self._process.popen.pid)
+        frozen = [server, *server.children(recursive=True)]
+        for process in frozen:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in frozen:
+                process.resume()
 
     def create_database(self) -> str:
         """A new empty database; returns its SQLAlchemy URL."""
