@@ -13,7 +13,14 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as problem:
-        for error in problem.errors():
-            name = "_".join(str(part) for part in error["loc"]).upper()
-            typer.echo(f"XPROF_HUB_{name}: {error['msg']}", err=True)
+        for sentence in wrong_settings(problem):
+            typer.echo(sentence, err=True)
         raise typer.Exit(2) from problem
+
+
+def wrong_settings(problem: ValidationError) -> list[str]:
+    """What is wrong with which setting, a line each; the problem's own words are a whole report."""
+    return [
+        f"XPROF_HUB_{'_'.join(str(part) for part in error['loc']).upper()}: {error['msg']}"
+        for error in problem.errors()
+    ]

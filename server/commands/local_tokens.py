@@ -69,6 +69,7 @@ def _with_store(add: Callable[[TokenStore], T], token_of: Callable[[T], ApiToken
     from sqlalchemy.exc import SQLAlchemyError
 
     from server.audit.log import AuditLog, hub_event
+    from server.commands.hub_settings import wrong_settings
     from server.registry.database import Database
     from server.registry.errors import RegistryUnusableError
     from server.registry.tokens import SqlTokenStore
@@ -85,8 +86,10 @@ def _with_store(add: Callable[[TokenStore], T], token_of: Callable[[T], ApiToken
         AuditLog(database).write(hub_event("command", action, "create", made, told))
         if not settings.database_url:
             say(f"Written into {settings.data_dir / DATABASE_FILE}")
+    except ValidationError as problem:
+        raise fail(wrong_settings(problem)[0]) from problem
     except (ValueError, OSError, RegistryUnusableError) as problem:
-        raise fail(_sentence(problem)) from problem
+        raise fail(str(problem)) from problem
     except SQLAlchemyError as problem:
         raise fail("the database of XPROF_HUB_DATABASE_URL does not answer.") from problem
     return added
@@ -95,12 +98,3 @@ def _with_store(add: Callable[[TokenStore], T], token_of: Callable[[T], ApiToken
 def _end(expires: str | None, now: datetime) -> datetime | None:
     lifetime = parse_lifetime(expires or "never")
     return None if lifetime is None else now + lifetime
-
-
-def _sentence(problem: Exception) -> str:
-    """One line about a problem; a setting's error is a whole report otherwise."""
-    if isinstance(problem, ValidationError):
-        first = problem.errors()[0]
-        name = "_".join(str(part) for part in first["loc"]).upper()
-        return f"XPROF_HUB_{name}: {first['msg']}"
-    return str(problem)

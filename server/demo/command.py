@@ -22,6 +22,7 @@ from loader.storage.base import XPLANE_SUFFIX
 from loader.storage.roots import open_storage
 from server.client import HubClient, HubError
 from server.commands.browser import show_page
+from server.commands.hub_settings import wrong_settings
 from server.demo.session import write_session
 from server.link_schemas import NewLink
 from server.listening import StartError, listen
@@ -137,9 +138,7 @@ def demo_settings(data_dir: Path, locations: Sequence[str], port: int) -> Settin
             log_level=given.log_level if "log_level" in given.model_fields_set else "warning",
         )
     except ValidationError as problem:
-        error = problem.errors()[0]
-        name = "_".join(str(part) for part in error["loc"]).upper()
-        raise DemoError(f"XPROF_HUB_{name}: {error['msg']}") from problem
+        raise DemoError(wrong_settings(problem)[0]) from problem
 
 
 class _Opening:
