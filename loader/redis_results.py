@@ -27,6 +27,10 @@ _PREFIX = "xprof-hub:result:"
 _FIRST_PIECE = 256 << 10
 _MAX_VALUE = 256 << 20
 _DRAFT_SECONDS = 120
+_LONGEST_PAUSE_SECONDS = 8.0
+"""How long a Redis that stands still is left alone at most."""
+_AGAIN_SECONDS = 10.0
+"""A failure so soon after a pause is the same one still."""
 _SCANNED = 1000
 """Names that Redis tells at a time."""
 _RENAME = """
@@ -93,12 +97,20 @@ def _mark_of(name: bytes) -> str:
 
 
 class RedisGuard:
-    """Asks Redis, and after a failure leaves it alone for a moment."""
+    """Whether Redis is left alone for a moment, after it failed.
+
+    One that refuses is asked again soon: that costs nothing. To find out that one stands still costs a
+    person seconds, so it is left alone for longer each time.
+
+    Args:
+        pause_seconds: how long at first.
+        clock: seconds that only grow.
+    """
 
     def __init__(
         self, pause_seconds: float = 1.0, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._pause = pause_seconds
+        self._first_pause = self._pause = pause_seconds
         self._clock = clock
         self._lock = threading.Lock()
         self._down_until = 0.0
@@ -114,8 +126,15 @@ class RedisGuard:
         with self._lock:
             if not self.is_paused:
                 logger.warning("redis does not answer, going on without it: %s", problem)
+                self._pause = self._next_pause(problem)
             self.failures += 1
             self._down_until = self._clock() + self._pause
+
+    def _next_pause(self, problem: redis.RedisError) -> float:
+        is_silent = isinstance(problem, redis.TimeoutError)
+        if is_silent and self._clock() < self._down_until + _AGAIN_SECONDS:
+            return min(2 * self._pause, max(_LONGEST_PAUSE_SECONDS, self._first_pause))
+        return self._first_pause
 
 
 class RedisResults:
