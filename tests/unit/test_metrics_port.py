@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
+import urllib.error
 import urllib.request
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -33,3 +36,39 @@ def test_a_port_that_is_taken_is_said_in_words() -> None:
 def test_without_a_port_there_is_none() -> None:
     with metrics_port(Metrics(), "127.0.0.1", 0):
         pass
+
+
+def test_slow_callers_cost_a_few_threads_at_most() -> None:
+    """Whoever reaches the port and never ends a request keeps nothing of the hub busy for long."""
+    port = free_port()
+    with metrics_port(Metrics(), "127.0.0.1", port), ExitStack() as slow:
+        before = threading.active_count()
+        for _ in range(200):
+            caller = slow.enter_context(socket.create_connection(("127.0.0.1", port)))
+            with suppress(OSError):  # it may have been closed already
+                caller.sendall(b"GET /")
+        last = slow.enter_context(socket.create_connection(("127.0.0.1", port), 20))
+        # No place is left, so that it is closed instead of answered.
+        assert last.recv(1) == b""
+        assert threading.active_count() - before <= 16
+
+
+def test_a_caller_who_says_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.metrics_port._Handler.timeout", 0.2)
+    port = free_port()
+    with (
+        metrics_port(Metrics(), "127.0.0.1", port),
+        socket.create_connection(("127.0.0.1", port), 20) as caller,
+    ):
+        caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
+        assert caller.recv(1) == b""
+
+
+def test_nothing_is_changed_by_that_port() -> None:
+    port = free_port()
+    with metrics_port(Metrics(), "127.0.0.1", port):
+        for method in ("POST", "PUT", "DELETE"):
+            asked = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", method=method)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked)
+            assert refused.value.code == 405
