@@ -17,6 +17,7 @@ from server.ui.shell import Message
 
 _READING = frozenset({"GET", "HEAD"})
 _AGAIN = "This page tries again by itself in {seconds} s, or when you reload it."
+_SEND_AGAIN = "Go back, and send it again in {seconds} s."
 
 
 def busy_words(ahead: int | None) -> str:
@@ -43,15 +44,20 @@ def seconds_of_page(seconds: int) -> int:
     return seconds + random.randint(0, seconds)  # noqa: S311 - no secret
 
 
-def busy_page(title: str, text: str, seconds: int) -> Message:
+def busy_page(
+    method: str, title: str, text: str, seconds: int, *, names_request: bool = False
+) -> Message:
     """A page of words for somebody who came at a busy moment.
 
     Args:
+        method: HTTP method of the request.
         title: what is the matter.
         text: why, in a sentence.
         seconds: as of `seconds_of_page`.
+        names_request: as in `Message`.
     """
-    return Message(title, text, _AGAIN.format(seconds=seconds))
+    step = _AGAIN if method in _READING else _SEND_AGAIN
+    return Message(title, text, step.format(seconds=seconds), names_request)
 
 
 def let_come_back(method: str, response: Response, told: int, seconds: int) -> None:

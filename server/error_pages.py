@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fastapi import Request, Response
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from server.coming_back import (
     ahead_of,
@@ -17,13 +18,13 @@ from server.coming_back import (
     seconds_of_page,
 )
 from server.error_table import SOON_SECONDS, TOO_MANY, UNAVAILABLE
-from server.errors import ApiError, as_api_error
+from server.errors import ALL_TAKEN, NO_DATABASE, ApiError, as_api_error
 from server.framing import frame_of
 from server.probes import PROBE_PATHS
 from server.services import get_services
 from server.session_passes import is_content_host
 from server.signed_in import Person, find_person
-from server.ui.messages import FAULT, TOO_OFTEN, refusal_of
+from server.ui.messages import AWAY, FAULT, TOO_OFTEN, refusal_of
 from server.ui.shell import Message
 from server.ui.site import render_page
 from server.xprof_pages import html_response
@@ -64,16 +65,19 @@ def refusal_page(request: Request, error: Exception) -> Response | None:
     told = int(known.headers.get("Retry-After", known.answer.retry_after))
     seconds = seconds_of_page(told)
     title = TOO_OFTEN if status == TOO_MANY.http else busy_words(ahead_of(known.details))
-    page = message_page(request, busy_page(title, known.message, seconds), status, known.headers)
+    message = busy_page(request.method, title, known.message, seconds)
+    page = message_page(request, message, status, known.headers)
     let_come_back(request.method, page, told, seconds)
     return page
 
 
-def database_page(request: Request) -> Response:
+def database_page(request: Request, error: Exception) -> Response:
     """What is said while the database is away; asks nobody, who has signed in least of all."""
     told = UNAVAILABLE.retry_after or SOON_SECONDS
     seconds = seconds_of_page(told)
-    message = busy_page(busy_words(None), "The registry's database does not answer.", seconds)
+    is_busy = isinstance(error, PoolTimeoutError)
+    title, text = (busy_words(None), ALL_TAKEN) if is_busy else (AWAY, NO_DATABASE)
+    message = busy_page(request.method, title, text, seconds, names_request=not is_busy)
     page = html_response(get_services(request).policies, message.render(), "words", 503)
     let_come_back(request.method, page, told, seconds)
     return page

@@ -98,6 +98,8 @@ REFUSALS = (ApiError, LoaderError, RegistryError, RequestValidationError)
 """What `as_api_error` knows."""
 DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeoutError)
 """What is raised when the database does not answer, or all connections to it are taken."""
+NO_DATABASE = "The registry's database does not answer."
+ALL_TAKEN = "All connections to the registry's database are in use."
 
 
 def invalid_field(field: str, description: str) -> ApiError:
@@ -222,10 +224,9 @@ def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
         logger.warning(
             "all XPROF_HUB_DATABASE_CONNECTIONS of this process are in use, and none became free"
         )
-        message = "All connections to the registry's database are in use. Try again."
-        return error_response(UNAVAILABLE, message)
+        return error_response(UNAVAILABLE, ALL_TAKEN)
     logger.error("the registry's database does not answer: %s", redact(type(error).__name__))
-    return error_response(UNAVAILABLE, "The registry's database does not answer. Try again.")
+    return error_response(UNAVAILABLE, NO_DATABASE)
 
 
 def _fault_handler(headers: Mapping[str, str]) -> Callable[[Request, Exception], JSONResponse]:

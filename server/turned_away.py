@@ -69,8 +69,8 @@ def _on_http_error(request: Request, error: Exception) -> Response | None:
     return message_page(request, NOTHING_THERE, 404) if is_nothing else None
 
 
-def _on_database_away(request: Request, _error: Exception) -> Response:
-    return database_page(request)
+def _on_database_away(request: Request, error: Exception) -> Response:
+    return database_page(request, error)
 
 
 def _on_fault(request: Request, _error: Exception) -> Response:

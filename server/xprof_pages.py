@@ -85,8 +85,14 @@ def problem_response(
             services.policies, message.render([error.message]), "message", answer.http
         )
     seconds = seconds_of_page(answer.retry_after)
-    text = busy_page(message.title, message.text, seconds).render([error.message])
-    page = html_response(services.policies, text, "message", answer.http)
+    busy = busy_page(
+        request.method,
+        message.title,
+        message.text,
+        seconds,
+        names_request=message.names_request,
+    )
+    page = html_response(services.policies, busy.render([error.message]), "message", answer.http)
     let_come_back(request.method, page, answer.retry_after, seconds)
     return page
 

@@ -32,6 +32,7 @@ FAULT = Message(
 )
 
 TOO_OFTEN = "Too many requests"
+AWAY = "This can't be shown at the moment"
 
 
 def refusal_of(text: str, status: int) -> Message:

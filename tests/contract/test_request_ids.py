@@ -68,7 +68,7 @@ def test_a_fault_names_its_request_in_header_body_and_page(
     # uvicorn ends the connection of a request that failed.
     page = httpx2.get(f"{hub.url}/runs", headers=TRACEPARENT | PAGE, trust_env=False)
     assert (page.status_code, page.headers[ID]) == (500, TRACE)
-    assert f"Request id: {TRACE}" in page.text
+    assert f"Request id: <code>{TRACE}</code>" in page.text
 
 
 def test_what_a_caller_does_wrong_is_answered_alike_each_time(
