@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import MakeViewer
@@ -20,17 +19,22 @@ from tests.services.pause import paused_engine
 OVERVIEW = "data?tag=overview_page&host=ALL_HOSTS"
 
 
-def refuse_first(status: int, **detail: str) -> Callable[[Route], None]:
-    """Refuses one request, which is to come again after a second, and lets all others pass."""
-    refused: list[str] = []
+def refuse_first(*statuses: int, ahead: int = 0) -> Callable[[Route], None]:
+    """Refuses as many requests, which are to come again after a second, and lets all others pass.
+
+    Args:
+        statuses: of the refusals, in this order.
+        ahead: how many go first, in the body of all; 0 leaves all particulars out, as a proxy would.
+    """
+    left = list(statuses)
+    details = [{"reason": "busy", "ahead": str(ahead)}] if ahead else []
+    body = {"error": {"message": "There is much to do.", "details": details}}
 
     def handle(route: Route) -> None:
-        if refused:
+        if left:
+            route.fulfill(status=left.pop(0), headers={"Retry-After": "1"}, json=body)
+        else:
             route.continue_()
-            return
-        refused.append(route.request.url)
-        error = {"message": "There is much to do.", "details": [detail] if detail else []}
-        route.fulfill(status=status, headers={"Retry-After": "1"}, json={"error": error})
 
     return handle
 
@@ -63,45 +67,46 @@ def test_who_finds_the_line_full_sees_it_and_gets_the_view_by_itself(
 
 
 def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: MakeViewer) -> None:
+    """On a narrow screen the graph's frame is out of sight, so that the page says it, too."""
     shown = viewer(demo_link)
+    shown.page.set_viewport_size({"width": 360, "height": 800})
     module = next(name for name in shown.get("module_list").split(",") if "train" in name)
-    shown.page.route("**/graph_data*", refuse_first(503, reason="busy", ahead="2"))
+    shown.page.route("**/graph_data*", refuse_first(503, ahead=2))
     shown.open("graph_viewer", module_name=module, node_name="all-reduce.39")
     status = shown.page.frame_locator("#graph-html").locator("#graph-status")
-    words = "Busy, 2 ahead of you. Trying again in "
-    expect(status).to_contain_text(words, timeout=FIRST_TIME)
+    words = "Busy, 2 ahead of you"
+    expect(status).to_contain_text(f"{words}. Trying again in ", timeout=FIRST_TIME)
+    expect(shown.page.locator(".xh-progress")).to_contain_text(f"Graph viewer{words}")
     shown.graph_frame()
-    assert shown.page.locator(".xh-notice").count() == 0
+    expect(shown.page.locator(".xh-progress, .xh-notice")).to_have_count(0)
 
 
 def test_a_trace_whose_worker_is_busy_comes_later(demo_link: str, viewer: MakeViewer) -> None:
+    """Nor is there XProf's own account of it, which quotes the link's token."""
     shown = viewer(demo_link)
-    shown.page.route("**/data?*tag=trace_viewer*", refuse_first(503, reason="busy", ahead="1"))
+    shown.page.route("**/data?*tag=trace_viewer*", refuse_first(503, ahead=1))
     shown.open("trace_viewer@")
-    expect(shown.wait_for(".xh-notice.xh-passing")).to_contain_text("Busy, 1 ahead of you")
+    notice = shown.wait_for(".xh-notice.xh-passing")
+    expect(notice).to_contain_text("Busy, 1 ahead of you")
+    expect(notice.get_by_role("status")).to_have_text("Busy, 1 ahead of you. There is much to do.")
+    frame = shown.page.frame_locator("iframe[src*='trace_viewer_index']")
+    expect(frame.locator("tf-trace-viewer")).to_have_count(1)
+    expect(frame.locator(".overlay")).to_have_count(0)
     shown.page.locator(".xh-notice").wait_for(state="detached")
     shown.trace_frame()
 
 
-def test_what_a_view_asks_for_besides_is_waited_for_too(demo_link: str, viewer: MakeViewer) -> None:
-    """The graph goes on being asked for, which says nothing of what was refused."""
+def test_a_tool_that_is_refused_and_asked_too_often_comes_later(
+    demo_link: str, viewer: MakeViewer
+) -> None:
     shown = viewer(demo_link)
-    module = next(name for name in shown.get("module_list").split(",") if "train" in name)
-    shown.page.route("**/data?*tag=op_profile*", refuse_first(503, reason="busy", ahead="2"))
-    shown.open("graph_viewer", module_name=module, node_name="all-reduce.39")
-    shown.wait_for(".xh-notice.xh-passing")
-    with shown.page.expect_response(lambda answer: "tag=op_profile" in answer.url and answer.ok):
-        shown.page.wait_for_event("domcontentloaded")
-    expect(shown.page.locator(".xh-notice")).to_have_count(0)
-
-
-def test_a_tool_that_is_asked_too_often_comes_later(demo_link: str, viewer: MakeViewer) -> None:
-    """Also behind a proxy that says no more than the status."""
-    shown = viewer(demo_link)
-    shown.page.route("**/data?*tag=hlo_stats*", refuse_first(429))
+    shown.page.route("**/data?*tag=hlo_stats*", refuse_first(503, 429))
     shown.open("hlo_stats")
-    expect(shown.wait_for(".xh-notice.xh-passing")).to_contain_text("Busy at the moment")
+    notice = shown.wait_for(".xh-notice.xh-passing")
+    expect(notice).to_contain_text("Busy at the moment")
+    expect(notice).to_contain_text("Trying again in ")
     shown.wait_for(".xh-table tbody tr")
+    expect(shown.page.locator(".xh-notice")).to_have_count(0)
 
 
 def test_a_part_of_a_page_is_asked_for_again(demo_hub: DemoHub, page: Page) -> None:
@@ -109,6 +114,23 @@ def test_a_part_of_a_page_is_asked_for_again(demo_hub: DemoHub, page: Page) -> N
     page.goto(f"{demo_hub.url}/runs/demo/sessions/four%20hosts")
     expect(page.locator("#spoken")).to_have_text("Busy at the moment")
     expect(page.locator("#hosts table")).to_be_visible(timeout=20_000)
+
+
+def test_what_a_view_asks_for_besides_is_waited_for_too(modules: Modules) -> None:
+    """The view goes on asking for more, which says nothing of what was refused."""
+    script = """
+      const { dismissNotice } = await load("notice.js");
+      const { showRetry } = await load("retry.js");
+      const isShown = () => document.querySelector(".xh-notice") !== null;
+      history.replaceState(null, "", "?tag=graph_viewer");
+      showRetry({ tool: "op_profile", message: "", file: "", status: 503, ahead: 0, retryAfter: 60 });
+      dismissNotice("graph_viewer");
+      const kept = isShown();
+      history.replaceState(null, "", "?tag=hlo_stats");
+      dismissNotice("hlo_stats");
+      return [kept, isShown()];
+    """
+    assert modules.run(script) == [True, False]
 
 
 def run_comeback(modules: Modules, expression: str, argument: object = None) -> object:
@@ -121,52 +143,50 @@ def run_comeback(modules: Modules, expression: str, argument: object = None) -> 
     )
 
 
-@pytest.mark.parametrize(
-    ("failure", "words"),
-    [
-        ({"status": 503, "reason": "busy", "ahead": 3, "retryAfter": 4}, "Busy, 3 ahead of you"),
-        ({"status": 503, "reason": "busy", "ahead": 0, "retryAfter": 4}, "Busy at the moment"),
-        ({"status": 503, "reason": "", "ahead": 0, "retryAfter": 0}, "Busy at the moment"),
-        ({"status": 429, "reason": "", "ahead": 0, "retryAfter": 9}, "Busy at the moment"),
-        (
-            {"status": 503, "reason": "storage_unavailable", "ahead": 0, "retryAfter": 5},
-            "The profile can’t be reached at the moment",  # noqa: RUF001 - as it is shown
-        ),
-        (
-            {"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 5},
-            "This file may still be uploading",
-        ),
-        ({"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 0}, None),
-        ({"status": 422, "reason": "malformed", "ahead": 0, "retryAfter": 0}, None),
-        ({"status": 500, "reason": "internal", "ahead": 0, "retryAfter": 0}, None),
-    ],
+PASSING: Sequence[tuple[dict[str, object], str | None]] = (
+    ({"status": 503, "reason": "busy", "ahead": 3, "retryAfter": 4}, "Busy, 3 ahead of you"),
+    ({"status": 503, "reason": "busy", "ahead": 0, "retryAfter": 4}, "Busy at the moment"),
+    ({"status": 503, "reason": "", "ahead": 0, "retryAfter": 0}, "Busy at the moment"),
+    ({"status": 429, "reason": "", "ahead": 0, "retryAfter": 9}, "Busy at the moment"),
+    (
+        {"status": 503, "reason": "storage_unavailable", "ahead": 0, "retryAfter": 5},
+        "The profile can’t be reached at the moment",  # noqa: RUF001 - as it is shown
+    ),
+    (
+        {"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 5},
+        "This file may still be uploading",
+    ),
+    ({"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 0}, None),
+    ({"status": 422, "reason": "malformed", "ahead": 0, "retryAfter": 0}, None),
+    ({"status": 500, "reason": "internal", "ahead": 0, "retryAfter": 0}, None),
 )
-def test_only_what_passes_is_waited_for(
-    modules: Modules, failure: dict[str, object], words: str | None
-) -> None:
-    script = "isPassing(argument) ? passingWords(argument) : null"
-    assert run_comeback(modules, script, failure) == words
+"""Failures, and what is said of those that are waited for."""
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "tries", "least"),
-    [
-        (4, 0, 4),
-        (4, 2, 9),  # half as much longer after each try
-        (4, 30, 60),
-        (90, 30, 90),  # never before the server wants it
-        (4000, 0, 120),
-        (0, 0, 5),  # who says nothing is asked after a few seconds
-    ],
+def test_only_what_passes_is_waited_for(modules: Modules) -> None:
+    script = "argument.map((failure) => (isPassing(failure) ? passingWords(failure) : null))"
+    told = run_comeback(modules, script, [failure for failure, _ in PASSING])
+    assert told == [words for _, words in PASSING]
+
+
+WAITS = (
+    (4, 0, 4),
+    (4, 2, 9),  # half as much longer after each try
+    (4, 30, 60),
+    (90, 30, 90),  # never before the server wants it
+    (4000, 0, 120),
+    (0, 0, 5),  # who says nothing is asked after a few seconds
 )
-def test_readers_who_failed_together_come_back_one_by_one(
-    modules: Modules, retry_after: int, tries: int, least: int
-) -> None:
-    script = "Array.from({ length: 2000 }, () => secondsUntil(...argument))"
-    waits = run_comeback(modules, script, [retry_after, tries])
-    assert isinstance(waits, list)
-    assert min(waits) >= least
-    assert max(waits) <= 2 * least
-    # Evenly over as many seconds again: no quarter of the time has much more than its share.
-    quarter = sum(wait < least * 1.25 for wait in waits)
-    assert 400 <= quarter <= 600
+"""Seconds that the server asks for, tries in vain, and the least seconds that are waited."""
+
+
+def test_readers_who_failed_together_come_back_one_by_one(modules: Modules) -> None:
+    script = "argument.map((asked) => Array.from({ length: 2000 }, () => secondsUntil(...asked)))"
+    found = run_comeback(modules, script, [[asked, tries] for asked, tries, _ in WAITS])
+    assert isinstance(found, list)
+    for waits, (_, _, least) in zip(found, WAITS, strict=True):
+        assert min(waits) >= least
+        assert max(waits) <= 2 * least
+        # Evenly over as many seconds again: no quarter of the time has much more than its share.
+        quarter = sum(wait < least * 1.25 for wait in waits)
+        assert 400 <= quarter <= 600

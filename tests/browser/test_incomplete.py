@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import FIRST_TIME
@@ -59,29 +59,6 @@ def test_hosts_that_are_to_come_are_counted_and_offered_when_they_are_there(
     summary.click()
     shown.page.locator("#xh-hosts").get_by_role("button", name="Show it").click()
     expect(summary).to_have_text("2 hosts", timeout=FIRST_TIME)
-
-
-def test_a_busy_hub_is_asked_again(demo_link: str, viewer: MakeViewer) -> None:
-    shown = viewer(demo_link)
-    refused = 0
-
-    def refuse_twice(route: Route) -> None:
-        nonlocal refused
-        if refused == 2:
-            route.continue_()
-            return
-        refused += 1
-        error = {"message": "Much to do.", "details": [{"reason": "busy", "ahead": "3"}]}
-        route.fulfill(status=503, headers={"Retry-After": "1"}, json={"error": error})
-
-    shown.page.route("**/data?*tag=hlo_stats*", refuse_twice)
-    shown.open("hlo_stats")
-    notice = shown.wait_for(".xh-notice.xh-passing")
-    expect(notice).to_contain_text("Busy, 3 ahead of you")
-    expect(notice).to_contain_text("Trying again in ")
-    shown.wait_for(".xh-table tbody tr")
-    assert refused == 2
-    assert shown.page.locator(".xh-notice").count() == 0
 
 
 def test_a_host_that_is_odd_has_a_note(

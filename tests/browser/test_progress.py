@@ -148,11 +148,15 @@ def test_progress_gives_way_to_the_reason_why_there_is_no_view(
         ({"phase": "inspect"}, 1, "Checking the profile"),
         ({"phase": "convert"}, 12.9, "Converting: 12 s so far"),
         ({"phase": "convert"}, 125, "Converting: 2 min 5 s so far"),
-        ({"phase": "wait", "ahead": 3}, 1, "Busy: 3 ahead of you"),
-        ({"phase": "wait", "ahead": 1}, 1, "Busy: 1 ahead of you"),
+        ({"phase": "wait", "ahead": 3}, 1, "Busy, 3 ahead of you"),
+        ({"phase": "wait", "ahead": 1}, 1, "Busy, 1 ahead of you"),
         ({"phase": "wait", "ahead": 0}, 1, "Waiting: next in line"),
         ({"state": "ready"}, 1, "Receiving the answer"),
         ({"state": "idle"}, 1, "Preparing"),
+        # A platform that starts a worker takes 10 s and more.
+        ({"state": "idle"}, 12.4, "Waiting for a worker: 12 s"),
+        ({"state": "busy", "ahead": 2}, 1, "Busy, 2 ahead of you"),
+        ({"state": "busy", "ahead": 0}, 1, "Busy at the moment"),
     ],
 )
 def test_every_phase_has_words(

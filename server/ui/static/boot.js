@@ -8,7 +8,7 @@ import { keepFramesInside } from "./frames.js";
 import { replaceGlance } from "./glance.js";
 import { keepLinksInside } from "./links.js";
 import { dismissNotice, showNotice } from "./notice.js";
-import { beginProgress, endProgress } from "./progress.js";
+import { beginProgress, endProgress, showWaiting } from "./progress.js";
 import { watchRequests } from "./requests.js";
 import { keepAddress } from "./remember/address.js";
 import { recallMenus, rememberRange, rememberRequest } from "./remember/recall.js";
@@ -47,6 +47,7 @@ addEventListener("message", ({ origin, data }) => {
   if (origin !== location.origin || !data?.xprofHub) return;
   const { kind, content } = data.xprofHub;
   if (kind === "began") beginProgress(content);
+  if (kind === "waiting") showWaiting(content);
   if (kind === "ended") endProgress(content);
   if (kind === "failed") onRequest.failed(content);
   if (kind === "range") rememberRange(content);

@@ -28,9 +28,14 @@ export function isPassing(failure) {
   return isBusy(failure) || (Object.hasOwn(HEADINGS, failure.reason) && failure.retryAfter > 0);
 }
 
+/** That a server is busy, without a full stop, wherever that is said. */
+export function busyWords(ahead) {
+  return ahead > 0 ? `Busy, ${ahead} ahead of you` : "Busy at the moment";
+}
+
 /** What is the matter, without a full stop. */
 export function passingWords({ reason, ahead }) {
-  return HEADINGS[reason] ?? (ahead > 0 ? `Busy, ${ahead} ahead of you` : "Busy at the moment");
+  return HEADINGS[reason] ?? busyWords(ahead);
 }
 
 /**

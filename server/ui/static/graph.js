@@ -9,7 +9,7 @@ import { comeBack, isBusy, passingWords, secondsUntil } from "./comeback.js";
 import { LayoutError, layOut } from "./graphlayout.js";
 import { hoverRules, safeSvg } from "./graphsvg.js";
 import { lookAround } from "./graphview.js";
-import { reportRequests } from "./report.js";
+import { reportRequests, tell } from "./report.js";
 import { readFailure } from "./requests.js";
 
 /** What each kind of page asks for and how Graphviz lays it out. The timeline's boxes have places already. */
@@ -18,6 +18,7 @@ const KINDS = {
   timeline: { data: "timeline_data", engine: "neato", title: "Memory allocation timeline" },
 };
 
+const isFramed = parent !== window;
 const DRAWING = "Drawing the graph…";
 const container = document.getElementById("graph-container");
 const status = document.getElementById("graph-status");
@@ -46,6 +47,9 @@ async function loadDot(name) {
   }
 }
 
+/** What the page around this frame shows of its waiting: on a narrow screen the frame is out of sight. */
+const WAITING = { id: `waiting-${Math.random()}`, tool: "graph_viewer", name: "data" };
+
 /** Says that the server is busy, and ends when it is to be asked again. */
 function waitShown(failure, tries) {
   const clock = document.createElement("span");
@@ -54,9 +58,11 @@ function waitShown(failure, tries) {
   now.type = "button";
   now.textContent = "Try now";
   status.replaceChildren(`${passingWords(failure)}. `, clock, " ", now);
+  if (isFramed) tell("waiting", { ...WAITING, ahead: failure.ahead });
   return new Promise((resolve) => {
     const go = () => {
       stop();
+      if (isFramed) tell("ended", WAITING);
       status.textContent = DRAWING;
       resolve();
     };
@@ -144,8 +150,13 @@ async function show({ data, engine }) {
   lookAround(svg, container, bar);
 }
 
-if (parent === window) addIcon();
-else reportRequests({ failures: false });
+if (isFramed) {
+  reportRequests({ failures: false });
+  // Whoever leaves the frame does not wait for it any more.
+  addEventListener("pagehide", () => tell("ended", WAITING));
+} else {
+  addIcon();
+}
 const kind = KINDS[document.body.dataset.kind];
 try {
   await show(kind);

@@ -22,8 +22,18 @@ export function reopen() {
   else location.reload();
 }
 
+/** Milliseconds until a region is there for who reads pages out: what it holds when it comes is not read out. */
+const SPEAK_AFTER = 100;
+
 let notice = null;
 let onGone = null;
+
+/** Says a text to who does not see the page, when nothing else is being said. */
+function spokenLine(text) {
+  const line = element("p", { class: "xh-spoken", role: "status" });
+  setTimeout(() => (line.textContent = text), SPEAK_AFTER);
+  return line;
+}
 
 function removeNotice() {
   notice?.remove();
@@ -50,11 +60,16 @@ export function withdrawNotice(isExplained) {
   document.body.classList.remove("xh-failed");
 }
 
-/** Puts a notice about a tool over the page; a later one replaces it. `gone` is called when it goes. */
-export function placeNotice(tool, kind, role, children, gone = null) {
+/**
+ * Puts a notice about a tool over the page; a later one replaces it. It is read out at once, or politely as `spoken`
+ * where there is such a text. `gone` is called when it goes.
+ */
+export function placeNotice(tool, kind, children, { spoken = "", gone = null } = {}) {
   removeNotice();
   const close = element("button", { type: "button", "aria-label": "Dismiss" }, "×");
-  notice = element("section", { class: `xh-notice ${kind}`, role }, close, ...children);
+  const role = spoken ? { "aria-label": "Notice" } : { role: "alert" };
+  notice = element("section", { class: `xh-notice ${kind}`, ...role }, close, ...children);
+  if (spoken) notice.append(spokenLine(spoken));
   notice.dataset.tool = tool;
   notice.dataset.view = toolOfAddress();
   onGone = gone;
@@ -65,13 +80,19 @@ export function placeNotice(tool, kind, role, children, gone = null) {
   document.body.classList.add("xh-failed");
 }
 
+/** What to name to whoever runs the server; one click marks it whole. */
+function requestLine(id) {
+  return element("p", { class: "xh-request" }, "Request id: ", element("code", {}, id));
+}
+
 /** Shows one failure. */
-export function showNotice({ tool, message, file, reason }) {
+export function showNotice({ tool, message, file, reason, requestId }) {
   const again = element("button", { type: "button", class: "xh-action" }, "Try again");
   again.addEventListener("click", reopen);
   const details = file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [];
+  if (requestId) details.push(requestLine(requestId));
   const heading = element("h2", {}, "This view could not be made");
-  placeNotice(tool, "xh-final", "alert", [heading, element("p", {}, message), ...details, again]);
+  placeNotice(tool, "xh-final", [heading, element("p", {}, message), ...details, again]);
   notice.dataset.reason = reason ?? "";
 }
 

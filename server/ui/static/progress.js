@@ -4,6 +4,7 @@
  * The server is asked at `progress/<name><query>`, the address of the answer with `progress/` before it:
  * `{"state": "idle" | "running" | "ready", "phase", "seconds", "ahead", "doneBytes", "totalBytes"}`.
  */
+import { busyWords } from "./comeback.js";
 import { basePath } from "./paths.js";
 
 /** How long an answer may take before anything is said, in milliseconds. */
@@ -14,6 +15,8 @@ const LONGEST_PAUSE_UNANSWERED = 10_000;
 const PAUSE_GROWTH = 1.3;
 /** After how long, in milliseconds, it is said that the server gives no sign at all. */
 const SILENCE = 6000;
+/** After how many seconds it is said that no worker has begun: one that is there does so at once. */
+const STARTING = 4;
 const TICK = 1000;
 const MEGABYTE = 1e6;
 const SPEAK_AFTER = 100;
@@ -27,6 +30,13 @@ let ticking = 0;
 export function beginProgress(request) {
   running.set(request.id, { request, known: null, at: 0, begun: performance.now() });
   setTimeout(() => follow(request), PATIENCE);
+}
+
+/** Notes that a frame waits until it asks a busy server again, and shows that at once; ends like a request. */
+export function showWaiting({ ahead, ...request }) {
+  const now = performance.now();
+  running.set(request.id, { request, known: { state: "busy", ahead }, at: now, begun: now });
+  render();
 }
 
 /** Notes that a request is over. */
@@ -86,7 +96,8 @@ function render() {
   card ??= makeCard();
   ticking ||= setInterval(render, TICK);
   const { request, known, at, begun } = entry;
-  const seconds = (known.seconds ?? 0) + (performance.now() - (at || begun)) / 1000;
+  const since = known.state === "idle" ? begun : at || begun;
+  const seconds = (known.seconds ?? 0) + (performance.now() - since) / 1000;
   card.show(titleOf(request), known, describe(known, seconds));
 }
 
@@ -107,7 +118,8 @@ function titleOf({ tool, name }) {
 export function describe({ state, phase, ahead, doneBytes, totalBytes }, seconds) {
   if (state === "ready") return { heading: "Receiving the answer", text: "Receiving the answer" };
   if (state === "silent") return { heading: "Waiting for the server", text: `No sign of the server for ${duration(seconds)}` };
-  if (state === "idle") return { heading: "Preparing", text: "Preparing" };
+  if (state === "idle") return idleWords(seconds);
+  if (state === "busy") return { heading: busyWords(ahead), text: busyWords(ahead) };
   if (phase === "download") return { heading: "Downloading the profile", text: downloadText(doneBytes, totalBytes) };
   if (phase === "inspect") return { heading: "Checking the profile", text: "Checking the profile" };
   if (phase === "convert") return { heading: "Converting the profile", text: `Converting: ${duration(seconds)} so far` };
@@ -123,7 +135,13 @@ function downloadText(done, total) {
 }
 
 function waitText(ahead) {
-  return ahead ? `Busy: ${ahead} ahead of you` : "Waiting: next in line";
+  return ahead ? busyWords(ahead) : "Waiting: next in line";
+}
+
+/** No worker has said anything: at first the files are listed; a platform may start one, which takes a while. */
+function idleWords(seconds) {
+  if (seconds < STARTING) return { heading: "Preparing", text: "Preparing" };
+  return { heading: "Waiting for a worker", text: `Waiting for a worker: ${duration(seconds)}` };
 }
 
 function duration(seconds) {

@@ -26,17 +26,23 @@ function requestOf(url) {
 
 /**
  * The failure that an answer tells of. `retryAfter` is in seconds, 0 when asking again is not suggested; `ahead` is how
- * many go first, 0 when there is no line.
+ * many go first, 0 when there is no line; by `requestId` whoever runs the server finds it in the log.
  */
 export function readFailure({ tool }, status, text, retryAfter) {
-  const failure = { tool, status, message: "", file: "", reason: "", ahead: 0, retryAfter: Number(retryAfter) || 0 };
+  const seconds = Number(retryAfter) || 0;
+  const failure = { tool, status, message: "", file: "", reason: "", ahead: 0, requestId: "", retryAfter: seconds };
   if (status === 0) return { ...failure, message: UNREACHABLE };
   if (status === 410) return { ...failure, message: LINK_ENDED };
   failure.message = `The server answered with error ${status}.`;
   try {
     const { error } = JSON.parse(text);
     const find = (name) => error.details?.find((detail) => detail[name])?.[name] ?? "";
-    const told = { file: find("file"), reason: find("reason"), ahead: Number(find("ahead")) || 0 };
+    const told = {
+      file: find("file"),
+      reason: find("reason"),
+      ahead: Number(find("ahead")) || 0,
+      requestId: find("requestId"),
+    };
     return { ...failure, ...told, message: error.message || failure.message };
   } catch {
     // Not our JSON: a proxy in between answered, and its page would say nothing to a reader.

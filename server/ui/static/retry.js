@@ -28,15 +28,18 @@ export function showRetry(failure) {
   if (stop) return; // Several views failed for the same reason: one clock is enough.
   const { tool, message, file, retryAfter } = failure;
   const clock = element("span", {});
-  // Read out once, with the heading; the seconds would be read out without end.
+  // The seconds would be read out without end.
   const line = element("p", { class: "xh-clock", "aria-hidden": "true" }, clock);
   const now = element("button", { type: "button", class: "xh-action" }, "Try now");
   now.addEventListener("click", reopen);
   const tell = (text) => (clock.textContent = text);
   stop = comeBack(secondsUntil(retryAfter, countTries()), tell, reopen);
   const details = [element("p", {}, message), ...(file ? [element("p", { class: "xh-file" }, `File: ${file}`)] : [])];
-  placeNotice(tool, "xh-passing", "status", [element("h2", {}, passingWords(failure)), ...details, line, now], () => {
+  const heading = passingWords(failure);
+  const gone = () => {
     stop();
     stop = null;
-  });
+  };
+  const spoken = `${heading}. ${message}`;
+  placeNotice(tool, "xh-passing", [element("h2", {}, heading), ...details, line, now], { spoken, gone });
 }

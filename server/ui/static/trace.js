@@ -34,9 +34,27 @@ function followRange({ detail: { range } }) {
   tell("range", shown && rangeTexts(shown));
 }
 
+/** XProf's own accounts of requests that failed. They quote the address, which holds the link's token. */
+const REQUEST_FAILED = /could not be loaded|^(Cannot|Failed to) fetch /;
+
+/** Leaves it to the page around this frame to say what failed, and what becomes of it. */
+function leaveFailures(viewer) {
+  const show = viewer._displayOverlay;
+  viewer._displayOverlay = (title, text) => {
+    if (!REQUEST_FAILED.test(text)) show.call(viewer, title, text);
+  };
+}
+
+/** Before XProf's own work at this moment, with which its requests begin. */
+function prepareViewer() {
+  const viewer = document.querySelector("tf-trace-viewer");
+  writeDetails(viewer);
+  if (parent !== window) leaveFailures(viewer);
+}
+
 replaceRefusedStorage();
 reportRequests({ failures: true });
 keepLinksInside();
-addEventListener("load", () => writeDetails(document.querySelector("tf-trace-viewer")));
+addEventListener("load", prepareViewer);
 // It does not bubble, but every event passes here on its way down.
 document.addEventListener("viewport-changed", followRange, { capture: true });
