@@ -20,6 +20,8 @@ LIMITS_A_MINUTE: Mapping[str, float] = {
 """How much each may grow in a minute after that, by the last word of its name."""
 ELSEWHERE = frozenset({"redis: MB"})
 """What another limit holds: Redis's own, below."""
+_COME_AND_GO = frozenset({"files", "threads", "processes", "job folders"})
+"""What follows the load: it leaks only if it is still there when the load has ended."""
 NEVER = ("redis: keys without end",)
 """What may not be there at all, at any look."""
 LEFT = (
@@ -109,7 +111,7 @@ def verdict(begin: Look, looks: Sequence[Look], rest: Look, most: Mapping[str, f
         f"{each.name} grew by {each.a_minute:.2f} a minute, from {each.first:.1f} to {each.last:.1f}; "
         f"at most {each.limit:g} are allowed"
         for each in growths(looks)
-        if each.is_leak
+        if each.is_leak and not _has_gone(each, rest)
     ]
     for name, allowed in {**dict.fromkeys(NEVER, 0.0), **most}.items():
         seen = max(look.values.get(name, 0) for look in (*looks, rest))
@@ -124,3 +126,9 @@ def verdict(begin: Look, looks: Sequence[Look], rest: Look, most: Mapping[str, f
         if (unit == "processes" or name.startswith("rows: ")) and after > before:
             wrong.append(f"{name}: {before:g} before the load, {after:g} after it")
     return wrong
+
+
+def _has_gone(growth: Growth, rest: Look) -> bool:
+    """Whether what grew under load, and may, is down again when the load has ended."""
+    is_passing = growth.name.partition(": ")[2] in _COME_AND_GO
+    return is_passing and rest.values.get(growth.name, growth.last) <= growth.first

@@ -78,6 +78,14 @@ def test_what_may_be_left(after: dict[str, float], wrong: str) -> None:
     assert all(wrong in sentence for sentence in found)
 
 
+def test_what_is_open_only_under_load_is_no_leak() -> None:
+    values = [20.0 + n // 3 for n in range(60)]
+    seen = looks("front: files", values)
+    assert growth_of("front: files", seen).is_leak
+    assert verdict(Look(0, {}), seen, Look(700, {"front: files": 18.0}), {}) == []
+    assert len(verdict(Look(0, {}), seen, Look(700, {"front: files": 39.0}), {})) == 1
+
+
 def test_a_folder_that_is_gone_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "file").write_bytes(b"x" * 500_000)
