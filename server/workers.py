@@ -53,6 +53,10 @@ _REFUSALS = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 logger = logging.getLogger(__name__)
 
 
+class _RefusedError(Exception):
+    """A worker does not accept this front end: it has another secret, or something before it does."""
+
+
 @dataclass(frozen=True)
 class WorkerAnswer:
     """An answer that is being received.
@@ -125,7 +129,7 @@ class Workers:
 
         Raises:
             LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
-                no worker is there or this front end ends, INTERNAL when they don't accept it.
+                no worker is there or this front end ends, INTERNAL when none accepts it.
         """
         if self._has_given_up:
             raise _ending()
@@ -173,8 +177,10 @@ class Workers:
     ) -> WorkerAnswer:
         self._budget.earn()
         pauses = 0
+        refused, is_refused_only = set[str](), True
         for attempt in range(_TRIES):
-            ranked = await addresses.ranked(session)
+            # One that refuses may have another secret than the others.
+            ranked = [url for url in await addresses.ranked(session) if url not in refused]
             if not ranked:
                 break
             url = ranked[0]
@@ -195,11 +201,11 @@ class Workers:
             except (httpx2.TransportError, ConnectionError) as problem:
                 logger.warning("worker %s did not answer: %r", url, problem)
                 addresses.eject(url)
-        raise LoaderError(
-            ErrorCode.BUSY,
-            "No worker answers at the moment. Try again in a few seconds.",
-            retry_after=_BUSY_SECONDS,
-        )
+            except _RefusedError:
+                refused.add(url)
+                continue
+            is_refused_only = False
+        raise _no_answer(bool(refused) and is_refused_only)
 
     async def _ask(
         self, addresses: WorkerAddresses, url: str, body: ToolRequestBody
@@ -235,6 +241,17 @@ class Workers:
         await self._client.aclose()
 
 
+def _no_answer(is_refused_only: bool) -> LoaderError:
+    if is_refused_only:
+        message = "The workers do not accept this front end. Its log says why."
+        return LoaderError(ErrorCode.INTERNAL, message)
+    return LoaderError(
+        ErrorCode.BUSY,
+        "No worker answers at the moment. Try again in a few seconds.",
+        retry_after=_BUSY_SECONDS,
+    )
+
+
 def _ending() -> LoaderError:
     return LoaderError(
         ErrorCode.BUSY,
@@ -259,9 +276,7 @@ def _error_of(url: str, status: int, text: bytes) -> Exception:
         url,
         status,
     )
-    return LoaderError(
-        ErrorCode.INTERNAL, "The worker does not accept this front end. Its log says why."
-    )
+    return _RefusedError()
 
 
 def _patience(url: str, silent_seconds: float) -> httpx2.Timeout:

@@ -89,18 +89,44 @@ def test_no_worker_at_all_is_busy_after_a_few_attempts() -> None:
     run(test)
 
 
-def test_a_wrong_secret_is_said_and_not_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrong_secret_is_said_and_no_worker_asked_twice(caplog: pytest.LogCaptureFixture) -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            first.answer = second.answer = http(401, b"This is for front ends.")
+            assert await failure_of(setup) is ErrorCode.INTERNAL
+            assert (first.asked, second.asked) == (1, 1)
+
+    run(test)
+    records = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(records) == 2
+    assert all("XPROF_HUB_SECRET_KEY" in record.getMessage() for record in records)
+    assert "credential" not in caplog.text
+
+
+def test_a_worker_with_another_secret_is_named_and_others_do_its_work(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def test() -> None:
         async with two_servers() as setup:
             first, second = await setup.rank()
             first.answer, second.answer = http(401, b"This is for front ends."), GOOD
-            assert await failure_of(setup) is ErrorCode.INTERNAL
-            assert (first.asked, second.asked, setup.retries) == (1, 0, 0)
+            assert await body_of(setup) == BODY
+            assert (first.asked, second.asked, setup.retries) == (1, 1, 1)
+            assert first.url in caplog.text
 
     run(test)
-    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert "XPROF_HUB_SECRET_KEY" in record.getMessage()
-    assert "credential" not in caplog.text
+
+
+def test_who_is_refused_by_one_and_not_heard_by_the_others_may_come_back() -> None:
+    async def test() -> None:
+        async with two_servers() as setup:
+            first, second = await setup.rank()
+            first.answer, second.answer = http(401, b"This is for front ends."), HANG_UP
+            assert await failure_of(setup) is ErrorCode.BUSY
+            assert first.asked == 1
+
+    run(test)
 
 
 @pytest.mark.parametrize(
@@ -248,10 +274,13 @@ def test_a_platform_that_wants_to_know_who_calls_is_said_and_not_tried_again(
 ) -> None:
     async def test() -> None:
         async with two_servers() as setup:
-            first, second = await setup.rank()
-            first.answer, second.answer = http(status, b"<html>Forbidden</html>"), GOOD
-            assert await failure_of(setup) is ErrorCode.INTERNAL
-            assert (first.asked, second.asked, setup.retries) == (1, 0, 0)
+            first, _ = await setup.rank()
+            first.answer = http(status, b"<html>Forbidden</html>")
+            alone = Workers(WorkerAddresses([first.url]), "credential", 30.0, lambda: None)
+            with pytest.raises(LoaderError) as caught:
+                await alone.get(REQUEST)
+            await alone.aclose()
+            assert (caught.value.code, first.asked) == (ErrorCode.INTERNAL, 1)
 
     run(test)
     assert "XPROF_HUB_WORKER_IDENTITY" in caplog.text
