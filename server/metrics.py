@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from server.admission_metrics import AdmissionMetrics
@@ -19,11 +21,9 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "xprof_hub_requests",
-            "Requests by route and status",
-            ["route", "status"],
-            registry=self.registry,
+        count = partial(Counter, registry=self.registry)
+        self.requests = count(
+            "xprof_hub_requests", "Requests by route and status", ["route", "status"]
         )
         self.in_flight = Gauge(
             "xprof_hub_requests_in_flight", "Requests being answered", registry=self.registry
@@ -35,45 +35,37 @@ class Metrics:
             buckets=FIRST_BYTE_SECONDS,
             registry=self.registry,
         )
-        self.results = Counter(
+        self.results = count(
             "xprof_hub_results",
             "Lookups of finished answers by outcome (hit, miss, not_modified)",
             ["outcome"],
-            registry=self.registry,
         )
-        self.worker_retries = Counter(
-            "xprof_hub_worker_retries",
-            "Requests sent to another worker after a failure",
-            registry=self.registry,
+        self.worker_retries = count(
+            "xprof_hub_worker_retries", "Requests sent to another worker after a failure"
         )
-        self.prewarms = Counter(
+        self.prewarms = count(
             "xprof_hub_prewarms",
             "Sessions converted in advance by how it ended (done, cancelled, failed)",
             ["outcome"],
-            registry=self.registry,
         )
-        self.lost_registrations = Counter(
+        self.lost_registrations = count(
             "xprof_hub_lost_registrations",
             "Jobs that were told to go on although their registration could not be stored",
-            registry=self.registry,
         )
-        self.fast_attempts = Counter(
+        self.fast_attempts = count(
             "xprof_hub_fast_attempts",
             "Runs of xprof-rs by outcome: answered, or why XProf was asked instead",
             ["tool", "outcome"],
-            registry=self.registry,
         )
-        self.shadow_comparisons = Counter(
+        self.shadow_comparisons = count(
             "xprof_hub_shadow_comparisons",
             "Answers of xprof-rs compared with XProf's by outcome (equal, different, failed)",
             ["tool", "outcome"],
-            registry=self.registry,
         )
-        self.refused_requests = Counter(
+        self.refused_requests = count(
             "xprof_hub_refused_requests",
             "Requests that went over a limit against guessing or flooding",
             ["limit"],
-            registry=self.registry,
         )
         self.discovery = DiscoveryMetrics(self.registry)
         self.fleet = FleetMetrics(self.registry)

@@ -18,7 +18,6 @@ from loader.keys import session_mark
 from loader.results import DirectoryResults, ResultHeader
 from loader.storage.roots import open_storage
 from server.audit.log import hub_event
-from server.commands.prune import run_prune
 from server.lifecycle.originals import Originals
 from server.lifecycle.prune import Places, Pruner, PruneReport, PruneRules
 from server.lifecycle.restoring import bring_session_back
@@ -30,7 +29,6 @@ from server.registry.links import SqlLinkStore
 from server.registry.models import LeftoverRow, SessionRow
 from server.registry.operations import add_operation
 from server.registry.people_models import RunGroupRow
-from server.settings import Settings
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 GRACE = timedelta(days=7)
@@ -382,20 +380,3 @@ def test_a_deletion_that_was_to_expire_changes_with_what_is_said_meanwhile(
     session_changes.change_session(sqlite_database, "r", "s", lambda _: change, etag=None, now=NOW)
     assert prune(sqlite_database, disk.places(), LATER).expired == []
     assert sessions.find_session_by_uid(sqlite_database, uid) is not None
-
-
-def test_the_command_says_whose_time_is_over_before_it_deletes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    url = f"sqlite:///{tmp_path / 'registry.sqlite'}"
-    settings = Settings.model_validate({"data_dir": str(tmp_path), "database_url": url})
-    database = Database(url)
-    database.migrate()
-    attach(database, "r/over", expires=NOW)
-    attach(database, "r/kept", "/q")
-    database.close()
-    for is_dry in (True, False):
-        assert run_prune(settings, is_dry=is_dry, as_json=False, every_hours=0) == 0
-        assert capsys.readouterr().out.splitlines() == ["Sessions over  1", "RUN/SESSION", "r/over"]
-    assert run_prune(settings, is_dry=True, as_json=False, every_hours=0) == 0
-    assert "Nothing is due." in capsys.readouterr().err
