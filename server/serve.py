@@ -131,9 +131,9 @@ def serve(
     with ExitStack() as stack:
         listener = handed_over_socket() or listen(settings.host, settings.port)
         stack.enter_context(listener)
+        _allow_many_files()
         if part == "worker":
             end_with_parent()
-            _allow_many_files()
             _give_memory_back()
             from server.worker import create_worker_app
 
@@ -163,7 +163,10 @@ def _make_data_dir(folder: Path) -> None:
 
 
 def _allow_many_files() -> None:
-    """Raises the soft limit of open files: a worker has many readers, downloads and children at once."""
+    """Raises the soft limit of open files.
+
+    A worker has many readers, downloads and children at once; a front end two connections for each who waits.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

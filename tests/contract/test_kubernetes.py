@@ -316,6 +316,16 @@ def test_googles_balancer_waits_for_answers_and_closes_connections_first(
     assert settings.keep_alive_seconds > 600
 
 
+def test_no_balancer_writes_addresses_of_share_links_down(overlay: Rendered) -> None:
+    """ingress-nginx and Google's load balancer log each request's address unless they are told not to."""
+    notes = table(at(overlay.one("Ingress", "xprof-hub").content, "metadata.annotations"))
+    if notes.get("kubernetes.io/ingress.class") == "gce":
+        backend = overlay.one("BackendConfig", "front").content
+        assert at(backend, "spec.logging.enable") is False
+    else:
+        assert notes["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
+
+
 def test_a_front_end_leaves_the_database_to_the_job(
     overlay: Rendered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
