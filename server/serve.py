@@ -132,9 +132,9 @@ def serve(
         listener = handed_over_socket() or listen(settings.host, settings.port)
         stack.enter_context(listener)
         _allow_many_files()
+        _give_memory_back()
         if part == "worker":
             end_with_parent()
-            _give_memory_back()
             from server.worker import create_worker_app
 
             app = _build(create_worker_app, settings)
@@ -178,7 +178,7 @@ def _give_memory_back() -> None:
 
     Compressing an answer takes about 30 MB, and each thread's heap would keep as much for the next time.
     Small blocks share a few heaps, too: dozens of threads wait for answers here, and seldom two of them
-    allocate.
+    allocate. A front end, whose threads hand on pieces of answers, grew under load for want of it.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # Other C libraries keep no such heaps.
