@@ -26,13 +26,6 @@ locals {
       aligner     = "ALIGN_DELTA", reducer = "REDUCE_PERCENTILE_95"
       runbook     = local.slow_runbook
     }
-    memory_kills = {
-      title       = "Instances run out of memory", severity = "WARNING", limit = 0, below = false, duration = "0s"
-      filter      = "resource.type=\"cloud_run_revision\" AND metric.type=\"logging.googleapis.com/user/${google_logging_metric.memory_kills.name}\""
-      denominator = null
-      aligner     = "ALIGN_DELTA", reducer = "REDUCE_SUM"
-      runbook     = "Cloud Run has ended an instance; its conversions begin anew elsewhere. Find the service in the log. Worker: take fewer `conversions` or `scratch_gib`, or give it more memory. Front end: less `concurrency` or more memory."
-    }
     database_down = {
       title       = "The database is down", severity = "CRITICAL", limit = 1, below = true, duration = local.minutes[5]
       filter      = "${local.this_sql} AND metric.type=\"cloudsql.googleapis.com/database/up\""
@@ -87,7 +80,18 @@ locals {
   threshold_alerts = { for key, alert in local.all_thresholds : key => alert if !(local.has_own && key == "slow") }
   slow_runbook     = "One request in twenty waits longer than `slow_seconds` for the beginning of its answer. Look at the queue of conversions and the hit rate on the dashboard: many people before new profiles need more workers (`worker.max_instances`); the same profiles again and again need more Redis (`redis.memory_gb`). For one link see \"A slow link\" in docs/operations.md."
 
-  query_alerts = !local.has_own ? {} : {
+  query_alerts = merge(local.log_alerts, local.has_own ? local.own_alerts : {})
+
+  # As queries, which may be there before the metric: a threshold on one that has just been made is refused.
+  log_alerts = {
+    memory_kills = {
+      title   = "Instances run out of memory", severity = "WARNING", duration = "0s"
+      query   = "sum(increase(logging_googleapis_com:user_${replace(google_logging_metric.memory_kills.name, "-", "_")}{monitored_resource=\"cloud_run_revision\"}[10m])) > 0"
+      runbook = "Cloud Run has ended an instance; its conversions begin anew elsewhere. Find the service in the log. Worker: take fewer `conversions` or `scratch_gib`, or give it more memory. Front end: less `concurrency` or more memory."
+    }
+  }
+
+  own_alerts = {
     first_byte = {
       title   = "Front ends are slow", severity = "WARNING", duration = local.minutes[15]
       query   = "histogram_quantile(0.95, sum by (le) (rate(xprof_hub_first_byte_seconds_bucket{${local.own},kind!=\"asset\"}[10m]))) > ${var.slow_seconds} and sum(rate(xprof_hub_first_byte_seconds_count{${local.own},kind!=\"asset\"}[10m])) > 0.1"

@@ -1,8 +1,7 @@
 # A key of one's own, where that is asked for: whoever keeps data for the hub may use it, and nobody else. Without
-# one Google's own keys encrypt everything.
+# one Google's own keys encrypt everything. And the services' own accounts, which are made by asking for them.
 
 locals {
-  # The services' own accounts; that of Cloud Storage is made by asking for it.
   keepers = var.kms_key == null ? toset([]) : toset([
     "artifactregistry.googleapis.com",
     "pubsub.googleapis.com",
@@ -10,14 +9,16 @@ locals {
     "secretmanager.googleapis.com",
     "sqladmin.googleapis.com",
   ])
+  # That of Pub/Sub signs notifications, with or without a key.
+  agents = setunion(local.keepers, local.notifies ? ["pubsub.googleapis.com"] : [])
   key_users = merge(
-    { for service in local.keepers : service => google_project_service_identity.keepers[service].member },
+    { for service in local.keepers : service => google_project_service_identity.agents[service].member },
     { for account in data.google_storage_project_service_account.own : "storage.googleapis.com" => account.member },
   )
 }
 
-resource "google_project_service_identity" "keepers" {
-  for_each   = local.keepers
+resource "google_project_service_identity" "agents" {
+  for_each   = local.agents
   provider   = google-beta
   project    = var.project_id
   service    = each.key

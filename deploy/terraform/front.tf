@@ -143,7 +143,7 @@ resource "google_cloud_run_v2_service" "front" {
 
       resources {
         cpu_idle = !var.front.cpu_always
-        limits   = { cpu = "500m", memory = "256Mi" }
+        limits   = local.sidecar_limits
       }
 
       startup_probe {
@@ -164,7 +164,7 @@ resource "google_cloud_run_v2_service" "front" {
         depends_on = ["front"]
         resources {
           cpu_idle = !var.front.cpu_always
-          limits   = { cpu = "500m", memory = "256Mi" }
+          limits   = local.sidecar_limits
         }
         volume_mounts {
           name       = "metrics-config"

@@ -143,6 +143,12 @@ resource "google_cloud_run_v2_job" "tasks" {
     }
   }
 
+  # All attempts of a migration, which terraform waits for.
+  timeouts {
+    create = "100m"
+    update = "100m"
+  }
+
   depends_on = [
     google_cloud_run_v2_job.setup,
     google_project_iam_member.database,

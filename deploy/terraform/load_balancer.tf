@@ -105,6 +105,8 @@ resource "google_compute_security_policy" "this" {
       }
     }
   }
+
+  depends_on = [google_project_service.this]
 }
 
 resource "google_compute_url_map" "this" {
@@ -190,9 +192,10 @@ resource "google_compute_global_forwarding_rule" "https" {
 
 # ---- http:// leads to https://
 resource "google_compute_url_map" "redirect" {
-  count   = local.is_balanced ? 1 : 0
-  project = var.project_id
-  name    = "${var.name}-redirect"
+  count      = local.is_balanced ? 1 : 0
+  project    = var.project_id
+  name       = "${var.name}-redirect"
+  depends_on = [google_project_service.this]
 
   default_url_redirect {
     https_redirect         = true

@@ -39,10 +39,15 @@ locals {
     XPROF_HUB_METRICS_PORT = tostring(local.metrics_port)
   })
   metrics_port = 9464
+  # Cloud Run takes no container with less memory than this in its second generation. An instance has 8 CPUs at most,
+  # all its containers together, so there is no room for another one beside 8.
+  sidecar_limits = { cpu = "500m", memory = "512Mi" }
+  most_cpus      = 8
 
   apis = toset([
     "artifactregistry.googleapis.com",
     "cloudkms.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
     "cloudscheduler.googleapis.com",
     "compute.googleapis.com",
     "dns.googleapis.com",
@@ -55,6 +60,7 @@ locals {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "servicenetworking.googleapis.com",
+    "serviceusage.googleapis.com",
     "sqladmin.googleapis.com",
     "storage.googleapis.com",
   ])

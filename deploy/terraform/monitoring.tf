@@ -22,7 +22,7 @@ resource "google_logging_metric" "memory_kills" {
   project     = var.project_id
   name        = "${var.name}-memory-kills"
   description = "Instances that Cloud Run ended because they used more memory than they have"
-  filter      = "${local.any_service} AND severity>=ERROR AND textPayload=~\"[Mm]emory limit of .* exceeded\""
+  filter      = "${local.any_service} AND severity>=ERROR AND textPayload=~\"[Mm]emory limit of .* exceeded|using too much memory\""
 
   metric_descriptor {
     metric_kind = "DELTA"

@@ -52,6 +52,14 @@ resource "google_storage_notification" "profiles" {
   depends_on         = [google_pubsub_topic_iam_member.buckets]
 }
 
+# Projects differ in whether Pub/Sub may do this by itself.
+resource "google_service_account_iam_member" "pubsub_signs" {
+  count              = local.notifies ? 1 : 0
+  service_account_id = google_service_account.this["push"].name
+  role               = "roles/iam.serviceAccountOpenIdTokenCreator"
+  member             = google_project_service_identity.agents["pubsub.googleapis.com"].member
+}
+
 resource "google_pubsub_subscription" "push" {
   count                      = local.notifies ? 1 : 0
   project                    = var.project_id
@@ -77,4 +85,6 @@ resource "google_pubsub_subscription" "push" {
     minimum_backoff = "10s"
     maximum_backoff = "600s"
   }
+
+  depends_on = [google_service_account_iam_member.pubsub_signs]
 }

@@ -19,11 +19,20 @@ resource "google_redis_instance" "this" {
   connect_mode            = "PRIVATE_SERVICE_ACCESS"
   customer_managed_key    = var.kms_key
   read_replicas_mode      = var.redis.read_replicas > 0 ? "READ_REPLICAS_ENABLED" : "READ_REPLICAS_DISABLED"
-  replica_count           = var.redis.replicated ? max(1, var.redis.read_replicas) : null
+  replica_count           = local.has_replica ? var.redis.read_replicas : null
   labels                  = local.labels
 
   # Every key of the hub expires.
   redis_configs = { "maxmemory-policy" = "volatile-lru" }
 
+  # Reading from replicas can be turned on later only with a second range of addresses, which creating one does not take.
+  lifecycle {
+    replace_triggered_by = [terraform_data.has_replica]
+  }
+
   depends_on = [google_service_networking_connection.this, google_kms_crypto_key_iam_member.agents]
+}
+
+resource "terraform_data" "has_replica" {
+  input = local.has_replica
 }

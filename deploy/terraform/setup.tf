@@ -22,7 +22,7 @@ resource "google_cloud_run_v2_job" "setup" {
     template {
       service_account       = google_service_account.this["setup"].email
       execution_environment = "EXECUTION_ENVIRONMENT_GEN2"
-      max_retries           = 3
+      max_retries           = 1
       timeout               = "300s"
 
       vpc_access {

@@ -16,8 +16,8 @@ variable "front" {
   nullable = false
 
   validation {
-    condition     = contains([1, 2, 4, 6, 8], var.front.cpu) && var.front.memory_gib >= 1 && var.front.memory_gib <= 4 * var.front.cpu
-    error_message = "Cloud Run gives 1, 2, 4, 6 or 8 CPUs, and at most 4 GiB for each."
+    condition     = contains([1, 2, 4, 6], var.front.cpu) && var.front.memory_gib >= 1 && var.front.memory_gib <= 4 * var.front.cpu
+    error_message = "Cloud Run gives 1, 2, 4 or 6 CPUs beside the proxy, and at most 4 GiB for each."
   }
 
   validation {
@@ -37,7 +37,7 @@ variable "front" {
 }
 
 variable "worker" {
-  description = "The workers. `conversions` at once are let into one, and Cloud Run starts another one above that. Disk is memory on Cloud Run, so what `scratch_gib` and `results_gib` take is missing to conversions."
+  description = "The workers. `conversions` at once are let into one, and Cloud Run starts another one above that. Disk is memory on Cloud Run, so what `scratch_gib` and `results_gib` take is missing to conversions. With 8 CPUs there is no room for the sidecar that hands metrics on."
   type = object({
     cpu           = optional(number, 4)
     memory_gib    = optional(number, 16)
@@ -67,7 +67,7 @@ variable "worker" {
 }
 
 variable "large_worker" {
-  description = "Workers with more memory, asked for what does not fit into the others. Null: none."
+  description = "Workers with more memory, asked for what does not fit into the others; with 8 CPUs without the sidecar that hands metrics on. Null: none."
   type = object({
     cpu           = optional(number, 8)
     memory_gib    = optional(number, 32)
@@ -150,7 +150,7 @@ variable "sandbox" {
 }
 
 variable "subnet_range" {
-  description = "Addresses of the subnet of the services, /26 or larger: each instance takes some."
+  description = "Addresses of the subnet of the services, /26 or larger: each instance takes two, and for a while after its end."
   type        = string
   default     = "10.76.0.0/22"
   nullable    = false

@@ -6,6 +6,7 @@ locals {
   gib            = pow(2, 30)
   # Where the sidecar looks for its configuration.
   metrics_folder = "/etc/rungmp"
+  has_metrics    = { for class, size in local.worker_classes : class => var.metrics_image != null && size.cpu < local.most_cpus }
 
   # Disk is memory on Cloud Run: what downloads, results and the worker itself take is not for conversions.
   worker_memory = { for class, size in local.worker_classes : class => (size.memory_gib - size.scratch_gib - size.results_gib - 1) * local.gib }
@@ -117,13 +118,14 @@ resource "google_cloud_run_v2_service" "workers" {
     }
 
     dynamic "containers" {
-      for_each = var.metrics_image[*]
+      for_each = local.has_metrics[each.key] ? [var.metrics_image] : []
       content {
         name       = "metrics"
         image      = containers.value
         depends_on = ["worker"]
         resources {
-          limits = { cpu = "500m", memory = "256Mi" }
+          cpu_idle = false
+          limits   = local.sidecar_limits
         }
         volume_mounts {
           name       = "metrics-config"
@@ -144,7 +146,7 @@ resource "google_cloud_run_v2_service" "workers" {
     }
 
     dynamic "volumes" {
-      for_each = google_secret_manager_secret_version.metrics_config
+      for_each = local.has_metrics[each.key] ? google_secret_manager_secret_version.metrics_config : []
       content {
         name = "metrics-config"
         secret {

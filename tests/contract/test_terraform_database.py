@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import psycopg
@@ -19,7 +21,8 @@ from server.registry.database import Database
 from server.registry.errors import RegistryUnusableError
 from tests.services.terraform import MODULE
 
-SCRIPT = (MODULE / "files" / "grant_roles.py").read_text()
+SCRIPT_FILE = MODULE / "files" / "grant_roles.py"
+SCRIPT = SCRIPT_FILE.read_text()
 FRONT, JOBS = "hub-front@example.iam", "hub-jobs@example.iam"
 ADDRESS = re.compile(r'"postgresql\+psycopg://\$\{urlencode\(user\)\}@127\.0\.0\.1:5432/(\S+)"')
 
@@ -34,10 +37,10 @@ def address_of(user: str, database: str) -> str:
     return f"postgresql+psycopg://{encoded}@{here.host}:{here.port}/{here.database}?{query}"
 
 
-def run_setup(database: str) -> None:
-    """What the setup job does, as it does it: the text as an argument, everything else in the environment."""
+def told_to_setup(database: str) -> dict[str, str]:
+    """The setup job's environment."""
     here = make_url(database)
-    told = {
+    return {
         "PGHOST": str(here.host),
         "PGPORT": str(here.port),
         "PGUSER": str(here.username),
@@ -45,6 +48,11 @@ def run_setup(database: str) -> None:
         "ROLE": "hub_tables",
         "MEMBERS": f"{FRONT},{JOBS}",
     }
+
+
+def run_setup(database: str) -> None:
+    """What the setup job does, as it does it: the text as an argument, everything else in the environment."""
+    told = told_to_setup(database)
     subprocess.run([sys.executable, "-c", SCRIPT], env={**os.environ, **told}, check=True)
 
 
@@ -80,6 +88,26 @@ def test_front_ends_and_jobs_act_as_the_role_that_owns_the_tables(
         assert connection.scalar(sa.text("SELECT session_user")) == FRONT
         connection.execute(sa.text("DELETE FROM runs"))
     engine.dispose()
+
+
+def test_the_setup_job_waits_until_the_database_lets_it_in(
+    postgres_url: str, users: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rights are known everywhere only after a while; here nobody listens until the job has waited once."""
+    told = told_to_setup(postgres_url)
+    for name, value in {**told, "PGPORT": "1"}.items():
+        monkeypatch.setenv(name, value)
+    pauses: list[float] = []
+
+    def let_in(seconds: float) -> None:
+        pauses.append(seconds)
+        monkeypatch.setenv("PGPORT", told["PGPORT"])
+
+    monkeypatch.setattr(time, "sleep", let_in)
+    runpy.run_path(str(SCRIPT_FILE), run_name="__main__")
+
+    assert pauses == [5]
+    Database(address_of(JOBS, postgres_url)).migrate()
 
 
 def test_redis_certificate_is_checked_against_the_instances_own_authority() -> None:

@@ -26,11 +26,15 @@ def test_files_are_formatted(offline_terraform: OfflineTerraform) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_smallest_example_is_valid(offline_terraform: OfflineTerraform) -> None:
-    """`test_terraform_plan.py` plans the other one."""
-    done = offline_terraform.run("validate", MODULE / "examples" / "minimal")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The configuration is valid" in done.stdout
+def test_nothing_is_made_before_its_api_is_on(offline_terraform: OfflineTerraform) -> None:
+    """In a new project most are off. Data sources are asked while planning, before any can be turned on."""
+    needs = offline_terraform.graph()
+    assert len(needs) > 60
+    ready = {"google_project_service.this"}
+    while more := {name for name in set(needs) - ready if needs[name] & ready}:
+        ready |= more
+    left = {name for name in set(needs) - ready if not name.startswith("terraform_data.")}
+    assert {name.partition(".")[0] for name in left} == {"data", "ephemeral"}, left
 
 
 def test_plans_are_as_they_should_be(offline_terraform: OfflineTerraform) -> None:

@@ -24,6 +24,8 @@ MODULE = ROOT / "deploy" / "terraform"
 _BESIDE = ROOT.parent / "shared" / "tools" / "offline-terraform" / "tf-offline"
 _SECONDS = 240
 _BLOCK = re.compile(r'^(variable|output) "(\w+)" \{\n(.*?)^\}', re.MULTILINE | re.DOTALL)
+_NODE = re.compile(r'^ +"([^"]+)" \[', re.MULTILINE)
+_EDGE = re.compile(r'^ +"([^"]+)" -> "([^"]+)"', re.MULTILINE)
 _FIELD = re.compile(r"^  (description|type|default) += (.*)$", re.MULTILINE)
 
 Plan = dict[str, dict[str, object]]
@@ -92,14 +94,27 @@ class OfflineTerraform:
             [str(self.terraform), f"-chdir={MODULE}", "fmt", "-check", "-diff", "-recursive"]
         )
 
-    def plan(self, folder: Path, scratch: Path) -> Plan:
+    def graph(self) -> dict[str, set[str]]:
+        """What each of the module's resources and data sources needs first, looking through locals.
+
+        Raises:
+            AssertionError: terraform can't read the module.
+        """
+        shown = self.run("graph", MODULE)
+        assert shown.returncode == 0, shown.stderr
+        needs: dict[str, set[str]] = {name: set() for name in _NODE.findall(shown.stdout)}
+        for name, needed in _EDGE.findall(shown.stdout):
+            needs[name].add(needed)
+        return needs
+
+    def plan(self, folder: Path, scratch: Path, options: Sequence[str] = ()) -> Plan:
         """What terraform would make of a configuration.
 
         Raises:
             AssertionError: it can't be planned.
         """
         kept = scratch / "made.tfplan"
-        planned = self.run("plan", folder, options=[f"-out={kept}"])
+        planned = self.run("plan", folder, options=[f"-out={kept}", *options])
         assert planned.returncode == 0, planned.stdout + planned.stderr
         shown = self.run("show", folder, options=["-json", str(kept)])
         assert shown.returncode == 0, shown.stderr

@@ -6,14 +6,35 @@ PGDATABASE and PGSSLMODE as libpq reads them, ROLE, and MEMBERS, separated by co
 """
 
 import os
+import time
 
 import psycopg
 from psycopg import sql
 
+PATIENCE_SECONDS, PAUSE_SECONDS = 240, 5
+
+
+def connect() -> psycopg.Connection:
+    """A connection to the database, asked for again and again.
+
+    The rights that the proxy needs have just been given, and are known everywhere only after minutes.
+
+    Raises:
+        psycopg.OperationalError: the database can't be reached for `PATIENCE_SECONDS`.
+    """
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return psycopg.connect(connect_timeout=10)
+        except psycopg.OperationalError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(PAUSE_SECONDS)
+
 
 def grant_roles(role: str, members: list[str]) -> None:
     """Makes the role, lets it make tables, and makes the users members of it."""
-    with psycopg.connect() as connection:
+    with connect() as connection:
         known = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone()
         name = sql.Identifier(role)
         if not known:

@@ -184,8 +184,13 @@ run "defaults" {
   }
 
   assert {
-    condition     = alltrue([for alert in google_monitoring_alert_policy.queries : length(regexall("xprof_hub_", alert.conditions[0].condition_prometheus_query_language[0].query)) == length(regexall("job=\"xprof-hub\"", alert.conditions[0].condition_prometheus_query_language[0].query))])
+    condition     = alltrue([for alert in google_monitoring_alert_policy.queries : length(regexall("\\bxprof_hub_", alert.conditions[0].condition_prometheus_query_language[0].query)) == length(regexall("job=\"xprof-hub\"", alert.conditions[0].condition_prometheus_query_language[0].query))])
     error_message = "Another hub of the project is not asked after."
+  }
+
+  assert {
+    condition     = !contains(keys(google_monitoring_alert_policy.thresholds), "memory_kills") && strcontains(google_monitoring_alert_policy.queries["memory_kills"].conditions[0].condition_prometheus_query_language[0].query, "logging_googleapis_com:user_xprof_hub_memory_kills{") && google_monitoring_alert_policy.queries["memory_kills"].conditions[0].condition_prometheus_query_language[0].disable_metric_validation
+    error_message = "Metrics of the log are there minutes after they were made: only a query may ask for one that is not."
   }
 
   assert {
@@ -194,7 +199,7 @@ run "defaults" {
   }
 
   assert {
-    condition     = strcontains(google_logging_metric.errors.filter, "severity>=ERROR AND jsonPayload.message:*") && strcontains(google_logging_metric.memory_kills.filter, "textPayload=~")
+    condition     = strcontains(google_logging_metric.errors.filter, "severity>=ERROR AND jsonPayload.message:*") && length(regexall(trimsuffix(split("textPayload=~\"", google_logging_metric.memory_kills.filter)[1], "\""), "Memory limit of 16384 MiB exceeded with 16768 MiB used. the container instance was found to be using too much memory and was terminated.")) == 2
     error_message = "What the hub says is counted, and what Cloud Run says of it."
   }
 

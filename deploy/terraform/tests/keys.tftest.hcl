@@ -108,13 +108,27 @@ run "without_one" {
   command = plan
 
   assert {
-    condition     = length(google_kms_crypto_key_iam_member.agents) == 0 && length(google_project_service_identity.keepers) == 0 && length(google_storage_bucket.uploads.encryption) == 0
+    condition     = length(google_kms_crypto_key_iam_member.agents) == 0 && length(google_project_service_identity.agents) == 0 && length(google_storage_bucket.uploads.encryption) == 0
     error_message = "Google's own keys need nothing."
   }
 
   assert {
     condition     = google_redis_instance.this.read_replicas_mode == "READ_REPLICAS_DISABLED" && google_redis_instance.this.tier == "BASIC"
     error_message = "Nothing is replicated unless that is said."
+  }
+}
+
+run "a_standby" {
+  # Applied with made-up values, which are 0 where Memorystore chooses.
+  command = apply
+
+  variables {
+    redis = { replicated = true }
+  }
+
+  assert {
+    condition     = google_redis_instance.this.tier == "STANDARD_HA" && google_redis_instance.this.read_replicas_mode == "READ_REPLICAS_DISABLED" && google_redis_instance.this.replica_count == 0
+    error_message = "Memorystore takes a number of replicas only where they can be read."
   }
 }
 

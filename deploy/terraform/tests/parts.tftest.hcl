@@ -98,8 +98,35 @@ run "rights" {
   }
 
   assert {
-    condition     = alltrue([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : flatten([for container in service.template[0].containers : container.volume_mounts[*].mount_path if container.name == "metrics"]) == ["/etc/rungmp"] && [for volume in service.template[0].volumes : one(volume.secret[0].items).path if volume.name == "metrics-config"] == ["config.yaml"]])
+    condition     = alltrue([for service in [google_cloud_run_v2_service.front, google_cloud_run_v2_service.workers["worker"]] : flatten([for container in service.template[0].containers : container.volume_mounts[*].mount_path if container.name == "metrics"]) == ["/etc/rungmp"] && [for volume in service.template[0].volumes : one(volume.secret[0].items).path if volume.name == "metrics-config"] == ["config.yaml"]])
     error_message = "And finds that where it looks."
+  }
+
+  assert {
+    condition     = google_cloud_run_v2_service.workers["large-worker"].template[0].containers[*].name == tolist(["worker"]) && google_cloud_run_v2_service.workers["large-worker"].template[0].volumes[*].name == tolist(["redis-ca"])
+    error_message = "Beside 8 CPUs there is no room for it."
+  }
+
+  # ---- what Cloud Run gives
+
+  assert {
+    condition     = alltrue([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : sum([for container in service.template[0].containers : endswith(container.resources[0].limits["cpu"], "m") ? tonumber(trimsuffix(container.resources[0].limits["cpu"], "m")) / 1000 : tonumber(container.resources[0].limits["cpu"])]) <= 8])
+    error_message = "An instance has 8 CPUs at most, all containers together."
+  }
+
+  assert {
+    condition     = alltrue(flatten([for template in concat([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.template[0]], [for job in google_cloud_run_v2_job.tasks : job.template[0].template[0]]) : [for container in template.containers : endswith(container.resources[0].limits["memory"], "Gi") || container.resources[0].limits["memory"] == "512Mi"]]))
+    error_message = "No container has less than 512 MiB, which the second generation asks for."
+  }
+
+  assert {
+    condition     = alltrue(flatten([for worker in google_cloud_run_v2_service.workers : [for container in worker.template[0].containers : container.resources[0].cpu_idle == false]]))
+    error_message = "All containers of an instance are paid for in the same way."
+  }
+
+  assert {
+    condition     = google_service_account_iam_member.pubsub_signs[0].service_account_id == google_service_account.this["push"].name && google_service_account_iam_member.pubsub_signs[0].role == "roles/iam.serviceAccountOpenIdTokenCreator" && google_service_account_iam_member.pubsub_signs[0].member == google_project_service_identity.agents["pubsub.googleapis.com"].member
+    error_message = "Pub/Sub may sign notifications as the account that is there for that, and as no other one."
   }
 
   # ---- the database is migrated before front ends start

@@ -39,6 +39,10 @@ module "xprof_hub" {
   region         = var.region
   hub_domain     = var.domain
   content_domain = var.domain == null ? null : "links.${var.domain}"
+
+  # A new project may run 20 CPUs and 40 GiB of a service at a time; Cloud Run refuses a service that could have more.
+  worker       = { max_instances = 2 }
+  large_worker = { max_instances = 1 }
 }
 
 output "url" {

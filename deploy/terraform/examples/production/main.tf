@@ -49,7 +49,7 @@ module "xprof_hub" {
   }
 
   front        = { cpu = 2, memory_gib = 4, min_instances = 2, max_instances = 20 }
-  worker       = { cpu = 8, memory_gib = 32, conversions = 4, min_instances = 1, max_instances = 50, scratch_gib = 6 }
+  worker       = { cpu = 6, memory_gib = 24, conversions = 3, min_instances = 1, max_instances = 50, scratch_gib = 6 }
   large_worker = { min_instances = 0, max_instances = 10 }
   database     = { tier = "db-custom-4-15360", regional = true, backups = 30 }
   redis        = { memory_gb = 10, replicated = true, read_replicas = 1 }
