@@ -41,6 +41,8 @@ from server.services import Services
 from server.streams import ClosingResponse
 from server.tracing.notes import timed
 
+_LISTING_TURN_SECONDS = 10.0
+"""How long a listing may wait for others, when the storage is slow to answer all."""
 WARNINGS_HEADER = "X-XProf-Hub-Warnings"
 _WARNINGS_LIMIT = 4000
 T = TypeVar("T")
@@ -62,15 +64,20 @@ class ToolAnswers:
         """The session's hosts as they are now.
 
         Raises:
-            LoaderError: the storage's own errors.
+            LoaderError: the storage's own errors; STORAGE_UNAVAILABLE, too, when too many wait for it.
         """
-        with timed("listing"):
-            files = await anyio.to_thread.run_sync(
-                list_session,
-                self._services.storage,
-                locations,
-                limiter=self._services.threads.storage,
-            )
+        storage, threads = self._services.storage, self._services.threads.storage
+        try:
+            # Ends the wait for a thread only; a listing that has begun ends by itself.
+            with timed("listing"), anyio.fail_after(_LISTING_TURN_SECONDS):
+                files = await anyio.to_thread.run_sync(
+                    list_session, storage, locations, limiter=threads
+                )
+        except TimeoutError as problem:
+            raise LoaderError(
+                ErrorCode.STORAGE_UNAVAILABLE,
+                "The storage is slow to answer, and too many wait for it. Try again in a minute.",
+            ) from problem
         self._services.listings.note(files)
         return files
 

@@ -32,6 +32,10 @@ LIST_LIMIT = 100_000
 
 _CONNECT_SECONDS = 10.0
 _STALLED_SECONDS = 30.0
+_LISTING_STALLED_SECONDS = 8.0
+"""The same for a page of a listing, which takes tenths of a second: until then somebody sees nothing."""
+_LISTING_TRIES_SECONDS = 12.0
+"""How long one page of a listing is asked for again and again."""
 _SLOWEST_BYTES_PER_SECOND = 2 << 20
 _RANGE_THREADS = 8
 _CHECKSUM_BYTES = 1 << 20
@@ -67,6 +71,8 @@ class GcsStorage:
     def __init__(self, client: storage.Client, deadline_seconds: float = 60.0) -> None:
         self._client = client
         self._deadline_seconds = deadline_seconds
+        tries = min(_LISTING_TRIES_SECONDS, deadline_seconds)
+        self._listing_retry = DEFAULT_RETRY.with_timeout(tries)
         self._pool = ThreadPoolExecutor(_RANGE_THREADS, thread_name_prefix="gcs-range")
 
     def list_files(self, location: str) -> list[StoredFile]:
@@ -115,8 +121,8 @@ class GcsStorage:
                 start_offset=address.prefix + begin if begin else None,
                 max_results=most,
                 fields=_NAME_FIELDS,
-                timeout=deadline.request_timeout(),
-                retry=DEFAULT_RETRY.with_timeout(self._deadline_seconds),
+                timeout=deadline.request_timeout(_LISTING_STALLED_SECONDS),
+                retry=self._listing_retry,
             )
             names: set[str] = set()
             for page in listing.pages:
@@ -141,8 +147,8 @@ class GcsStorage:
                 delimiter="/",
                 max_results=max_results,
                 fields=_LIST_FIELDS,
-                timeout=deadline.request_timeout(),
-                retry=DEFAULT_RETRY.with_timeout(self._deadline_seconds),
+                timeout=deadline.request_timeout(_LISTING_STALLED_SECONDS),
+                retry=self._listing_retry,
             )
             for page in listing.pages:
                 files.extend(
@@ -205,10 +211,10 @@ class _Deadline:
     def remaining(self) -> float:
         return self.at - time.monotonic()
 
-    def request_timeout(self) -> tuple[float, float]:
+    def request_timeout(self, stalled: float = _STALLED_SECONDS) -> tuple[float, float]:
         """Longest waits of one request for the connection and for the next bytes, in seconds."""
         left = max(self.remaining(), 0.1)
-        return min(_CONNECT_SECONDS, left), min(_STALLED_SECONDS, left)
+        return min(_CONNECT_SECONDS, stalled, left), min(stalled, left)
 
 
 class _Fetch:

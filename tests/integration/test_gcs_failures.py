@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import loader.storage.gcs as gcs_module
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import StoredFile
 from loader.storage.gcs import RANGE_BYTES, GcsStorage, connect_gcs
@@ -119,6 +120,22 @@ def test_a_store_that_does_not_answer_is_given_up_in_time(store: FakeGcs, tmp_pa
     end.set()
     assert listed.code is loaded.code is ErrorCode.STORAGE_UNAVAILABLE
     assert time.monotonic() - started < 30
+
+
+def test_a_listing_is_given_up_sooner_than_a_download(
+    store: FakeGcs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gcs_module, "_LISTING_STALLED_SECONDS", 0.3)
+    monkeypatch.setattr(gcs_module, "_LISTING_TRIES_SECONDS", 0.5)
+    end = threading.Event()
+    store.trouble = lambda request: Answer(hang=end)
+    storage = storage_of(store, seconds=60)
+    started = time.monotonic()
+    listed = failure(lambda: storage.list_files("gs://bucket/s"))
+    paged = failure(lambda: storage.list_folder_page("gs://bucket/s"))
+    end.set()
+    assert listed.code is paged.code is ErrorCode.STORAGE_UNAVAILABLE
+    assert time.monotonic() - started < 20
 
 
 def test_nobody_listening_is_unavailable() -> None:
