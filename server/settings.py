@@ -102,7 +102,8 @@ class Settings(PeopleSettings, FleetSettings):
     workers: CommaSeparated = ()
     """URLs of workers. A host name that resolves to several addresses stands for all of them. Empty: `serve`
     starts one itself."""
-    secret_key: str = DEFAULT_SECRET
+    secret_key: Annotated[str, AfterValidator(str.strip)] = DEFAULT_SECRET
+    """Blanks around it don't count: a file with a secret often ends with a line break."""
     engine: Literal["xprof", "fast"] = "xprof"
     shadow_fraction: float = Field(default=0.0, ge=0, le=1)
     """With the fast engine: share of its answers that are made by XProf too, compared and counted."""
@@ -182,7 +183,7 @@ class Settings(PeopleSettings, FleetSettings):
     @property
     def accepted_secret_keys(self) -> tuple[str, ...]:
         """Keys besides the secret key that are accepted; the default, which everybody knows, never is."""
-        others = dict.fromkeys(self.old_secret_keys)
+        others = dict.fromkeys(key.strip() for key in self.old_secret_keys)
         return tuple(key for key in others if key not in {self.secret_key, *KNOWN_SECRETS})
 
     @property

@@ -18,6 +18,8 @@ from sqlalchemy import URL, make_url
 from server.registry.errors import RegistryUnusableError
 
 _BUSY_SECONDS = 10
+_SECRET_OPTIONS = ("password", "sslpassword")
+"""What libpq also takes behind the question mark, and nobody shall read in a terminal."""
 
 
 def sqlite_file(url: str) -> Path | None:
@@ -29,8 +31,9 @@ def sqlite_file(url: str) -> Path | None:
 def dump_command(url: str, target: Path) -> str:
     """The command that copies a PostgreSQL database into a file; it asks for a password if it needs one."""
     full = make_url(url)
+    shown = full.difference_update_query(_SECRET_OPTIONS)
     address = URL.create(
-        "postgresql", full.username, None, full.host, full.port, full.database, full.query
+        "postgresql", full.username, None, full.host, full.port, full.database, shown.query
     )
     text = address.render_as_string()
     return shlex.join(["pg_dump", "--format=custom", f"--file={target}", f"--dbname={text}"])

@@ -160,7 +160,10 @@ def test_a_copy_holds_whole_transactions_while_others_write(
 def test_for_postgresql_the_command_is_named_without_the_password(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    url = "postgresql+psycopg://ann:secret@db:5433/hub?options=-crole%3Downer"
+    url = (
+        "postgresql+psycopg://ann:secret@db:5433/hub?options=-crole%3Downer"
+        "&password=another-secret&sslpassword=secret-too"
+    )
     assert run_backup(settings_of(url), tmp_path / "hub.dump", as_json=False) == ExitStatus.FAILED
     printed = capsys.readouterr()
     assert printed.out == dump_command(url, tmp_path / "hub.dump") + "\n"

@@ -98,6 +98,21 @@ def test_a_purpose_stays_its_own_whichever_key_is_used() -> None:
     assert Seal("new", "other", ["older", "old"]).read(text) is None
 
 
+def test_a_key_out_of_a_file_is_the_same_in_each_step() -> None:
+    """Such a file ends with a line break, which a list of several does not keep."""
+    before = Settings.model_validate({"secret_key": "key-of-before\n"})
+    after = Settings.model_validate({"secret_key": "next\n", "old_secret_keys": "key-of-before\n"})
+    text = Seal(sealing_secrets(before).secret, "one").write({"a": 1})
+    secret, accepted = sealing_secrets(after)
+    assert Seal(secret, "one", accepted).read(text) == {"a": 1}
+
+
+@pytest.mark.parametrize("key", ["", " ", "change-me\n", " change-me"])
+def test_production_is_not_talked_out_of_a_secret_by_blanks(key: str) -> None:
+    settings = Settings.model_validate({"secret_key": key, "environment": "production"})
+    assert any("XPROF_HUB_SECRET_KEY" in line for line in settings.problems_of_worker())
+
+
 def test_neither_the_default_nor_nothing_is_ever_accepted() -> None:
     """Everybody knows the default; whoever lists it among the former keys opens nothing to them."""
     listed = Settings.model_validate(
@@ -105,5 +120,7 @@ def test_neither_the_default_nor_nothing_is_ever_accepted() -> None:
     )
     assert listed.accepted_secret_keys == ("former",)
     assert sealing_secrets(listed) == ("mine", ("former",))
+    blank = Settings.model_validate({"old_secret_keys": '[" ", "change-me\\n", "former\\n"]'})
+    assert blank.accepted_secret_keys == ("former",)
     none_yet = Settings.model_validate({"old_secret_keys": "change-me"})
     assert sealing_secrets(none_yet).accepted == ()
