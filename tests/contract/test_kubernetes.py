@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ import yaml
 
 from server.cli import app
 from server.metrics import Metrics
-from server.probes import METRICS_PATH
+from server.probes import METRICS_PATH, READY_PATHS
 from server.serve import Part, check_start
 from server.settings import Settings
 from tests.contract.dockerfile import read_stages
@@ -31,8 +32,8 @@ from tests.contract.rendered_manifests import (
 )
 
 ROOT = FOLDER.parents[1]
-GKE_ONLY = {"BackendConfig"}
-"""Google's own kind, which the API of Kubernetes does not have."""
+GKE_ONLY = {"BackendConfig", "FrontendConfig"}
+"""Google's own kinds, which the API of Kubernetes does not have."""
 GIB = 1 << 30
 UNITS = {"": 1, "m": 0.001, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": GIB}
 
@@ -314,6 +315,26 @@ def test_googles_balancer_waits_for_answers_and_closes_connections_first(
     assert backend["timeoutSec"] >= settings.conversion_seconds
     # https://cloud.google.com/load-balancing/docs/https: its own idle connections end after 600 s.
     assert settings.keep_alive_seconds > 600
+
+
+def test_googles_balancer_asks_for_readiness_and_has_time_to_hear_that_a_pod_goes() -> None:
+    overlay = rendered("gke")
+    front = overlay.one("Deployment", "front")
+    check = table(at(overlay.one("BackendConfig", "front").content, "spec.healthCheck"))
+    ports = {row["containerPort"] for row in rows(front.container["ports"])}
+    assert check["requestPath"] in READY_PATHS
+    assert check["port"] in ports
+    noticed = [check["checkIntervalSec"], check["unhealthyThreshold"]]
+    pause = at(front.container, "lifecycle.preStop.sleep.seconds")
+    assert isinstance(pause, int)
+    assert pause >= 30 + math.prod(int(str(number)) for number in noticed)
+
+
+def test_plain_http_leads_to_https_at_google() -> None:
+    overlay = rendered("gke")
+    notes = table(at(overlay.one("Ingress", "xprof-hub").content, "metadata.annotations"))
+    named = str(notes["networking.gke.io/v1beta1.FrontendConfig"])
+    assert at(overlay.one("FrontendConfig", named).content, "spec.redirectToHttps.enabled") is True
 
 
 def test_no_balancer_writes_addresses_of_share_links_down(overlay: Rendered) -> None:

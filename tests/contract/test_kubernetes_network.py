@@ -118,6 +118,14 @@ def test_workers_reach_buckets_and_redis_and_no_database(overlay: Rendered) -> N
         assert not is_allowed(overlay, manifest, "egress", "10.0.0.1", 443), manifest.name
 
 
+def test_names_are_found_wherever_gke_answers_for_them() -> None:
+    """The cache of names on the node, or its metadata server (Cloud DNS for GKE), which no pod stands for."""
+    overlay = rendered("gke")
+    for manifest in overlay.of_the_hub:
+        for address in ("169.254.20.10", "169.254.169.254"):
+            assert is_allowed(overlay, manifest, "egress", address, 53), manifest.name
+
+
 def test_stores_on_google_are_reached_by_one_address_each() -> None:
     overlay = rendered("gke")
     for manifest in overlay.of_the_hub:
