@@ -149,6 +149,37 @@ def is_ready(port: int) -> bool:
     return http_status(f"http://127.0.0.1:{port}/readyz") == 200
 
 
+def settings_of(
+    image: Image, stores: tuple[PostgresServer, RedisServer, GcsEmulator], ports: Mapping[str, int]
+) -> tuple[str, dict[str, dict[str, str]]]:
+    """The bucket of profiles, and the environment of each part, on stores of their own."""
+    postgres, redis, gcs = stores
+    name = f"image-{uuid4().hex[:8]}"
+    for purpose in ("profiles", "cache", "uploads"):
+        gcs.create_bucket(f"{name}-{purpose}")
+    shared = {
+        **image.stage.env,
+        "STORAGE_EMULATOR_HOST": gcs.url,
+        "XPROF_HUB_SECRET_KEY": SECRET,
+        "XPROF_HUB_REDIS_URL": redis.url,
+        "XPROF_HUB_STORAGE_ROOTS": f"gs://{name}-profiles",
+        "XPROF_HUB_CACHE_ROOT": f"gs://{name}-cache/artifacts",
+        "XPROF_HUB_UPLOAD_ROOT": f"gs://{name}-uploads/profiles",
+        "XPROF_HUB_PREWARM": "false",
+    }
+    front = {
+        **shared,
+        "XPROF_HUB_PORT": str(ports["front"]),
+        "XPROF_HUB_MIGRATE": "false",
+        "XPROF_HUB_DATABASE_URL": postgres.create_database(),
+        "XPROF_HUB_BASE_URL": f"http://localhost:{ports['front']}",
+        "XPROF_HUB_CONTENT_URL": f"http://127.0.0.1:{ports['front']}",
+        "XPROF_HUB_WORKERS": f"http://127.0.0.1:{ports['worker']}",
+    }
+    worker = {**shared, "XPROF_HUB_PORT": str(ports["worker"])}
+    return f"{name}-profiles", {"worker": worker, "front": front}
+
+
 @pytest.fixture(scope="module")
 def running(
     image: Image,
@@ -158,45 +189,20 @@ def running(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Running]:
     redis_server.start()
-    name = f"image-{uuid4().hex[:8]}"
-    for purpose in ("profiles", "cache", "uploads"):
-        gcs_emulator.create_bucket(f"{name}-{purpose}")
     ports = {"front": free_port(), "worker": free_port()}
-    url = f"http://localhost:{ports['front']}"
-    shared = {
-        **image.stage.env,
-        "STORAGE_EMULATOR_HOST": gcs_emulator.url,
-        "XPROF_HUB_SECRET_KEY": SECRET,
-        "XPROF_HUB_REDIS_URL": redis_server.url,
-        "XPROF_HUB_STORAGE_ROOTS": f"gs://{name}-profiles",
-        "XPROF_HUB_CACHE_ROOT": f"gs://{name}-cache/artifacts",
-        "XPROF_HUB_UPLOAD_ROOT": f"gs://{name}-uploads/profiles",
-        "XPROF_HUB_PREWARM": "false",
-    }
-    front_env = {
-        **shared,
-        "XPROF_HUB_MIGRATE": "false",
-        "XPROF_HUB_DATABASE_URL": postgres_server.create_database(),
-        "XPROF_HUB_BASE_URL": url,
-        "XPROF_HUB_CONTENT_URL": f"http://127.0.0.1:{ports['front']}",
-        "XPROF_HUB_WORKERS": f"http://127.0.0.1:{ports['worker']}",
-    }
-    processes = {}
-    confinements = {}
-    image.stage.root.run(
-        ["xprof-hub", "migrate"], front_env, Confinement(image.stage.user), image.stage.folder
+    stores = (postgres_server, redis_server, gcs_emulator)
+    bucket, environments = settings_of(image, stores, ports)
+    stage, processes, confinements = image.stage, {}, {}
+    stage.root.run(
+        ["xprof-hub", "migrate"], environments["front"], Confinement(stage.user), stage.folder
     )
-    for part, env in (("worker", shared), ("front", front_env)):
+    for part, env in environments.items():
         data = tmp_path_factory.mktemp(part)
         os.chown(data, 10001, 10001)
-        confinements[part] = Confinement(image.stage.user, read_only=True, writable={DATA: data})
-        entry = image.definition.last("ENTRYPOINT").words
-        processes[part] = image.stage.root.start(
-            [*entry, "serve", "--only", part],
-            {**env, "XPROF_HUB_PORT": str(ports[part])},
-            confinements[part],
-            data.with_suffix(".log"),
-            image.stage.folder,
+        confinements[part] = Confinement(stage.user, read_only=True, writable={DATA: data})
+        command = [*image.definition.last("ENTRYPOINT").words, "serve", "--only", part]
+        processes[part] = stage.root.start(
+            command, env, confinements[part], data.with_suffix(".log"), stage.folder
         )
     try:
         for part, process in processes.items():
@@ -206,9 +212,9 @@ def running(
             f"http://127.0.0.1:{ports['worker']}",
             processes["front"],
             processes["worker"],
-            {**front_env, "XPROF_HUB_PORT": str(ports["front"])},
+            environments["front"],
             confinements["front"],
-            f"{name}-profiles",
+            bucket,
         )
     finally:
         for process in processes.values():
