@@ -6,6 +6,7 @@ static files of XProf's UI are read from the installed package's folder.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -211,10 +212,17 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
 
 
 def _add_probes(app: FastAPI, services: Services) -> None:
+    latest: asyncio.Task[None] | None = None
+
     async def ready() -> Response:
-        try:
-            await run_in_threadpool(services.database.ping)
-        except Exception as problem:  # noqa: BLE001 - whatever the driver raises means the same here
+        nonlocal latest
+        if latest is None or latest.done():
+            latest = asyncio.create_task(run_in_threadpool(services.database.ping))
+        # One for all who ask meanwhile: strangers may do so, as often as they like.
+        asking = latest
+        await asyncio.wait({asking})
+        problem = asking.exception()
+        if problem is not None:
             return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
         return JSONResponse({"status": "ok"})
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx2
@@ -76,6 +78,30 @@ def test_time_tells_nobody_whether_something_is_there(hub: Api) -> None:
         for path in (*paths, *guesses, *PROBES, "/v1/machineLearningRuns"):
             answer = http.get(hub.url + path)
             assert "Server-Timing" not in answer.headers, (path, answer.status_code)
+
+
+def test_many_who_ask_for_readiness_at_once_cost_the_database_one_question(
+    hub: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[None] = []
+    may_end = threading.Event()
+
+    def ping() -> None:
+        asked.append(None)
+        assert may_end.wait(20)
+
+    monkeypatch.setattr(hub.services.database, "ping", ping)
+    with ThreadPoolExecutor(30) as pool:
+        answers = [pool.submit(answer_of_ready, hub) for _ in range(30)]
+        # Sign of life that takes no thread of the server's: all have come by then, or come too late to wait.
+        assert all(answer_to(hub).startswith(b"HTTP/1.1 200") for _ in range(30))
+        may_end.set()
+        assert {answer.result(20) for answer in answers} == {200}
+    assert len(asked) < 10
+
+
+def answer_of_ready(hub: Api) -> int:
+    return httpx2.get(f"{hub.url}/ready", trust_env=False, timeout=20).status_code
 
 
 def test_probes_tell_strangers_one_word(hub: Api, monkeypatch: pytest.MonkeyPatch) -> None:

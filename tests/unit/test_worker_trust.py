@@ -1,4 +1,4 @@
-"""Whom a front end believes: no redirect leads its credentials away, no profile's failure costs it a worker."""
+"""Whom a front end believes: no redirect leads credentials away, no profile's failure costs it a worker."""
 
 from __future__ import annotations
 
