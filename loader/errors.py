@@ -106,8 +106,7 @@ _WITHOUT_PLACE = {
     ErrorCode.BUCKET_NOT_FOUND: "The bucket that held this session does not exist any more.",
     ErrorCode.PERMISSION_DENIED: "XProf Hub may not read this session's files. Ask whoever runs it to check "
     "its access to the bucket or folder.",
-    ErrorCode.STORAGE_UNAVAILABLE: "The place where this session is stored does not answer. "
-    "Try again in a minute.",
+    ErrorCode.STORAGE_UNAVAILABLE: "The place where this session is stored does not answer.",
 }
 
 

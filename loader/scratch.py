@@ -34,6 +34,7 @@ from loader.scratch_files import (
     claim,
     disk_errors,
     entries,
+    free_bytes,
     is_at,
     locked,
     remove_if_unlocked,
@@ -48,6 +49,8 @@ from loader.traces import in_same_trace
 
 MOST_FILES = 4096
 """Most files of one fetch, one for each host: bounds the lists that every fetch writes and reads."""
+_SPARE_BYTES = 64 << 20
+"""What is left free on the disk, by evicting, for what conversions write."""
 
 
 class Scratch:
@@ -281,7 +284,7 @@ class Scratch:
     def _make_room(self, missing: Sequence[StoredFile]) -> None:
         """Evicts unused entries, the longest unused first, until all that is pinned fits beside the rest.
 
-        The lock must be held.
+        Others may fill the disk, or it may be smaller than was said: then it decides. The lock must be held.
         """
         self._remove_dead_downloads()
         pinned = self._pins.sizes()
@@ -291,10 +294,13 @@ class Scratch:
             raise LoaderError(
                 ErrorCode.BUSY,
                 f"The scratch of {_size(self._max_bytes)} is in use by other conversions; "
-                f"{_size(needed)} are missing for this one. Try again in a minute.",
+                f"{_size(needed)} are missing for this one.",
                 missing[0].name if len(missing) == 1 else None,
             )
-        excess = needed + sum(status.st_size for _, status in unused)
+        excess = max(
+            needed + sum(status.st_size for _, status in unused),
+            sum(file.size for file in missing) + _SPARE_BYTES - free_bytes(self._files),
+        )
         for path, status in sorted(unused, key=lambda entry: entry[1].st_mtime_ns):
             if excess <= 0:
                 return

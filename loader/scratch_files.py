@@ -49,7 +49,7 @@ def disk_errors(name: str | None = None) -> Iterator[None]:
 def _explained(error: OSError) -> tuple[ErrorCode, str]:
     """What an error of the disk means to the user; without its path."""
     if error.errno in _TOO_MANY_OPEN:
-        sentence = "The worker has as many files open as it may. Try again in a minute."
+        sentence = "The worker has as many files open as it may."
         return ErrorCode.BUSY, sentence
     if error.errno in _FULL:
         return ErrorCode.INTERNAL, DISK_FULL
@@ -61,11 +61,19 @@ def is_full(directory: Path) -> bool:
     """Whether the disk of a directory has next to no space, or no names, left; False when nobody can say."""
     try:
         disk = os.statvfs(directory)
+        return free_bytes(directory) < _NEXT_TO_NOTHING or (disk.f_files > 0 and not disk.f_favail)
     except OSError:
         return False
-    return disk.f_bavail * disk.f_frsize < _NEXT_TO_NOTHING or (
-        disk.f_files > 0 and not disk.f_favail
-    )
+
+
+def free_bytes(directory: Path) -> int:
+    """What can still be written on the disk of a directory.
+
+    Raises:
+        OSError: nobody can say.
+    """
+    disk = os.statvfs(directory)
+    return disk.f_bavail * disk.f_frsize
 
 
 @contextmanager

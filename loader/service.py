@@ -246,7 +246,7 @@ class ToolDataService:
                 except _GaveWayError:
                     logger.info("work ahead of time gave way to a person; it waits again")
                     tries += flight.urgency is Urgency.PREWARM
-        raise LoaderError(ErrorCode.BUSY, "The workers are too slow at the moment. Try again.")
+        raise LoaderError(ErrorCode.BUSY, "The workers are too slow at the moment.")
 
     def _produce_shared(self, asked: _Asked, work: Work) -> None:
         """First the right to make the artifact set, if it is missing; then the right to make the answer."""

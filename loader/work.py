@@ -197,4 +197,4 @@ class Work:
 
 def stopping_error() -> LoaderError:
     """The error of what a worker does not begin any more, since it was told to end."""
-    return LoaderError(ErrorCode.BUSY, "This worker is being stopped. Try again in a few seconds.")
+    return LoaderError(ErrorCode.BUSY, "This worker is being stopped.")

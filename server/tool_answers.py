@@ -139,9 +139,7 @@ class ToolAnswers:
         try:
             return json.loads(b"".join([piece async for piece in body.pieces]))
         except (ConnectionError, httpx2.TransportError) as problem:
-            raise LoaderError(
-                ErrorCode.BUSY, "The answer broke off. Try again in a few seconds."
-            ) from problem
+            raise LoaderError(ErrorCode.BUSY, "The answer broke off on its way.") from problem
         finally:
             await body.close()
 

@@ -247,7 +247,7 @@ def _no_answer(is_refused_only: bool) -> LoaderError:
         return LoaderError(ErrorCode.INTERNAL, message)
     return LoaderError(
         ErrorCode.BUSY,
-        "No worker answers at the moment. Try again in a few seconds.",
+        "No worker answers at the moment.",
         retry_after=_BUSY_SECONDS,
     )
 
@@ -255,7 +255,7 @@ def _no_answer(is_refused_only: bool) -> LoaderError:
 def _ending() -> LoaderError:
     return LoaderError(
         ErrorCode.BUSY,
-        "This front end is being stopped. Try again in a moment.",
+        "This front end is being stopped.",
         retry_after=_END_SECONDS,
     )
 

@@ -152,7 +152,7 @@ class XprofEngine:
         if not self._slots.acquire(timeout=limits.seconds):
             raise LoaderError(
                 ErrorCode.BUSY,
-                f"All {self._count} conversion slots of this worker are taken. Try again in a minute.",
+                f"All {self._count} conversion slots of this worker are taken.",
             )
         try:
             yield
