@@ -89,10 +89,11 @@ resource "google_cloud_run_v2_service" "front" {
         limits            = { cpu = tostring(var.front.cpu), memory = "${var.front.memory_gib}Gi" }
       }
 
+      # All parts have nearly the four minutes that Cloud Run allows: their way into the network may come up late.
       startup_probe {
         period_seconds    = 2
         timeout_seconds   = 2
-        failure_threshold = 60
+        failure_threshold = 110
         http_get {
           path = "/ready"
           port = 8080
@@ -139,7 +140,7 @@ resource "google_cloud_run_v2_service" "front" {
     containers {
       name  = "database-proxy"
       image = var.proxy_image
-      args  = local.identity_arguments
+      args  = concat(var.front.cpu_always ? [] : ["--lazy-refresh"], local.identity_arguments)
 
       resources {
         cpu_idle = !var.front.cpu_always
@@ -148,7 +149,7 @@ resource "google_cloud_run_v2_service" "front" {
 
       startup_probe {
         period_seconds    = 1
-        failure_threshold = 60
+        failure_threshold = 220
         http_get {
           path = "/startup"
           port = 9090

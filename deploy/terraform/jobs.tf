@@ -122,7 +122,7 @@ resource "google_cloud_run_v2_job" "tasks" {
 
         startup_probe {
           period_seconds    = 1
-          failure_threshold = 60
+          failure_threshold = 220
           http_get {
             path = "/startup"
             port = 9090

@@ -73,7 +73,7 @@ resource "google_cloud_run_v2_service" "workers" {
       startup_probe {
         period_seconds    = 2
         timeout_seconds   = 2
-        failure_threshold = 60
+        failure_threshold = 110
         http_get {
           path = "/ready"
           port = 8080

@@ -204,6 +204,11 @@ run "with_a_provider" {
   }
 
   assert {
+    condition     = google_cloud_run_v2_service.front.template[0].containers[1].args[0] == "--lazy-refresh" && google_cloud_run_v2_service.front.template[0].containers[1].resources[0].cpu_idle
+    error_message = "Nor by the proxy, which renews its certificate when somebody needs it."
+  }
+
+  assert {
     condition     = keys(google_cloud_run_v2_service.workers) == ["worker"] && !contains(google_cloud_run_v2_service.front.template[0].containers[0].env[*].name, "XPROF_HUB_LARGE_WORKERS")
     error_message = "Large workers are left out when they are not wanted."
   }

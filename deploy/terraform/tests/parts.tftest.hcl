@@ -120,6 +120,11 @@ run "rights" {
   }
 
   assert {
+    condition     = alltrue(flatten([for template in concat([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.template[0]], [for job in concat(values(google_cloud_run_v2_job.tasks), [google_cloud_run_v2_job.setup]) : job.template[0].template[0]]) : [for container in template.containers : [for probe in container.startup_probe : probe.period_seconds * probe.failure_threshold == 220]]]))
+    error_message = "The way into the network may take more than a minute; Cloud Run allows four."
+  }
+
+  assert {
     condition     = alltrue(flatten([for worker in google_cloud_run_v2_service.workers : [for container in worker.template[0].containers : container.resources[0].cpu_idle == false]]))
     error_message = "All containers of an instance are paid for in the same way."
   }
