@@ -34,6 +34,8 @@ from server.tracing.notes import timed
 
 BUSY_SECONDS = 10
 """How long a writer waits for another one, and a request for a connection."""
+_CONNECT_SECONDS = 5
+"""How long PostgreSQL may take to accept a connection."""
 _MIGRATION_LOCK = 0x78_70_72_6F_66
 """Key of the PostgreSQL advisory lock that only one migrating process holds."""
 _TABLE_SECONDS = 2
@@ -234,7 +236,7 @@ def _engine(url: URL, connections: int) -> Engine:
             pool_size=kept,
             max_overflow=connections - kept,
             pool_timeout=BUSY_SECONDS,
-            connect_args={"connect_timeout": BUSY_SECONDS},
+            connect_args={"connect_timeout": _CONNECT_SECONDS},
         )
         be_patient(engine)
         return engine

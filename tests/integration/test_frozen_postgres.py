@@ -28,7 +28,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Less patience than in earnest."""
     monkeypatch.setattr(connections_module, "_PING_SECONDS", PING)
     monkeypatch.setattr(connections_module, "_STATEMENT_SECONDS", STATEMENT)
-    monkeypatch.setattr(database_module, "BUSY_SECONDS", CONNECT)
+    monkeypatch.setattr(database_module, "_CONNECT_SECONDS", CONNECT)
 
 
 @pytest.fixture
