@@ -129,7 +129,8 @@ class Dump:
         }
 
     def back_up(self) -> None:
-        run(documented("pg_dump "), self._folder, self._env)
+        run(documented("umask ", "pg_dump "), self._folder, self._env)
+        assert stat.S_IMODE((self._folder / "hub.dump").stat().st_mode) == 0o600
 
     def restore(self) -> None:
         run(documented("pg_restore "), self._folder, self._env)
@@ -152,7 +153,7 @@ class Copy:
         for ending in ("", "-wal", "-shm"):
             old = self._url.removeprefix("sqlite:///") + ending
             shutil.copyfile(old, data / (DATABASE_FILE + ending))
-        run(documented("rm -f ", "cp "), self._folder, {"XPROF_HUB_DATA_DIR": str(data)})
+        run(documented("DATA=", "rm -f ", "cp "), self._folder, {"XPROF_HUB_DATA_DIR": str(data)})
 
 
 def test_a_registry_comes_back_as_it_was(
