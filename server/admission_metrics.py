@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from loader.admission import Line
 from loader.turns import Urgency
-from server.buckets import CONVERSION_SECONDS
+from server.histogram_buckets import CONVERSION_SECONDS
 
 
 class AdmissionMetrics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from loader.observing import ConversionRecord
-from server.buckets import CONVERSION_SECONDS, MEMORY_MEGABYTES, MEMORY_RATIOS
+from server.histogram_buckets import CONVERSION_SECONDS, MEMORY_MEGABYTES, MEMORY_RATIOS
 
 
 class ConversionMetrics:

@@ -7,10 +7,10 @@ from functools import partial
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from server.admission_metrics import AdmissionMetrics
-from server.buckets import FIRST_BYTE_SECONDS
 from server.conversion_metrics import ConversionMetrics
 from server.discovery_metrics import DiscoveryMetrics
 from server.fleet_metrics import FleetMetrics
+from server.histogram_buckets import FIRST_BYTE_SECONDS
 from server.part_metrics import PartMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

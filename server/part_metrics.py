@@ -8,7 +8,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from loader.observing import CacheLayer, Lookup, PartRecord
-from server.buckets import CONVERSION_SECONDS
+from server.histogram_buckets import CONVERSION_SECONDS
 
 
 class PartMetrics:
