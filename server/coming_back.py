@@ -16,8 +16,8 @@ from server.errors import ErrorDetail
 from server.ui.shell import Message
 
 _READING = frozenset({"GET", "HEAD"})
-_AGAIN = "This page tries again by itself in {seconds} s, or when you reload it."
-_SEND_AGAIN = "Go back, and send it again in {seconds} s."
+_AGAIN = "This page tries again by itself in {wait}, or when you reload it."
+_SEND_AGAIN = "Go back, and send it again in {wait}."
 
 
 def busy_words(ahead: int | None) -> str:
@@ -57,7 +57,8 @@ def busy_page(
         names_request: as in `Message`.
     """
     step = _AGAIN if method in _READING else _SEND_AGAIN
-    return Message(title, text, step.format(seconds=seconds), names_request)
+    wait = f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} minutes"
+    return Message(title, text, step.format(wait=wait), names_request)
 
 
 def let_come_back(method: str, response: Response, told: int, seconds: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.coming_back import let_come_back, seconds_of_page
+from server.coming_back import busy_page, let_come_back, seconds_of_page
 from server.error_table import TOO_MANY
 from server.errors import error_response
 from server.limits.service import UNKNOWN_LINKS, Limits
@@ -17,7 +17,6 @@ from server.limits.windows import Counted, network_of
 from server.probes import PROBE_PATHS
 from server.ui.messages import TOO_OFTEN
 from server.ui.policies import Policies
-from server.ui.shell import Message
 from server.xprof_pages import html_response
 
 LINKS = "/s/"
@@ -81,16 +80,17 @@ def too_many(policies: Policies, scope: Scope, text: str, seconds: int) -> ASGIA
     if "text/html" not in Headers(scope=scope).get("accept", ""):
         words = too_many_words(text, seconds)
         return error_response(TOO_MANY, words, headers={"Retry-After": str(seconds)})
-    page = Message(TOO_OFTEN, text, too_many_words("", seconds)).render()
+    again = seconds_of_page(seconds)
+    page = busy_page(scope["method"], TOO_OFTEN, text, again).render()
     response = html_response(policies, page, "message", TOO_MANY.http)
-    let_come_back(scope["method"], response, seconds, seconds_of_page(seconds))
+    let_come_back(scope["method"], response, seconds, again)
     return response
 
 
 def too_many_words(text: str, seconds: int) -> str:
     """A sentence that says what there was too much of, and one that says when to go on."""
     wait = f"{seconds} seconds" if seconds < 120 else f"{-(-seconds // 60)} minutes"
-    return f"{text} Try again in {wait}.".strip()
+    return f"{text} Try again in {wait}."
 
 
 def _is_exempt(scope: Scope) -> bool:
