@@ -234,11 +234,13 @@ def test_each_part_gets_the_secrets_that_it_needs_and_no_others(overlay: Rendere
     told = (ROOT / "docs" / "kubernetes.md").read_text()
     for manifest in overlay.of_the_hub:
         found = {name for name, _, _ in secrets(manifest)}
-        is_worker = str(manifest.labels["app.kubernetes.io/component"]).endswith("worker")
-        needed = {"XPROF_HUB_SECRET_KEY", "XPROF_HUB_REDIS_URL"}
-        if is_worker or manifest.labels["app.kubernetes.io/component"] == "front":
+        part = str(manifest.labels["app.kubernetes.io/component"])
+        needed = set() if part == "migrate" else {"XPROF_HUB_SECRET_KEY", "XPROF_HUB_REDIS_URL"}
+        if part == "front" or part.endswith("worker"):
             needed.add("XPROF_HUB_OLD_SECRET_KEYS")
-        assert found == (needed if is_worker else needed | {"XPROF_HUB_DATABASE_URL"})
+        if not part.endswith("worker"):
+            needed.add("XPROF_HUB_DATABASE_URL")
+        assert found == needed, part
     for manifest in overlay.with_pods:
         for _, secret, key in secrets(manifest):
             assert secret == "xprof-hub"
@@ -335,16 +337,6 @@ def test_plain_http_leads_to_https_at_google() -> None:
     notes = table(at(overlay.one("Ingress", "xprof-hub").content, "metadata.annotations"))
     named = str(notes["networking.gke.io/v1beta1.FrontendConfig"])
     assert at(overlay.one("FrontendConfig", named).content, "spec.redirectToHttps.enabled") is True
-
-
-def test_no_balancer_writes_addresses_of_share_links_down(overlay: Rendered) -> None:
-    """ingress-nginx and Google's load balancer log each request's address unless they are told not to."""
-    notes = table(at(overlay.one("Ingress", "xprof-hub").content, "metadata.annotations"))
-    if notes.get("kubernetes.io/ingress.class") == "gce":
-        backend = overlay.one("BackendConfig", "front").content
-        assert at(backend, "spec.logging.enable") is False
-    else:
-        assert notes["nginx.ingress.kubernetes.io/enable-access-log"] == "false"
 
 
 def test_a_front_end_leaves_the_database_to_the_job(
