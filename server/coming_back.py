@@ -1,7 +1,7 @@
 """What is told to those who came at a busy moment: in words, and to their browser or program in headers.
 
-Pages, tools in XProf's page (`static/comeback.js`) and the command line say it in the same words. Knows no
-route, and decides nothing.
+Tools in XProf's page say it in the same words (`static/comeback.js`), the command line in fewer
+(`server.client.patience`). Knows no route, and decides nothing.
 """
 
 from __future__ import annotations

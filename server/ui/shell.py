@@ -1,7 +1,8 @@
 """The pages around XProf: its index, the graph page, and pages that only say something.
 
 Texts may hold names from a profile or a registry: Jinja2 escapes every one. No page has an inline script, so
-`server.ui.policies` can forbid them. This module knows no request, no link and no database.
+`server.ui.policies` can forbid them. This module knows no link, no database, and nothing of a
+request but its trace.
 """
 
 from __future__ import annotations
