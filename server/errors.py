@@ -225,7 +225,9 @@ def _on_database_error(_request: Request, error: Exception) -> JSONResponse:
             "all XPROF_HUB_DATABASE_CONNECTIONS of this process are in use, and none became free"
         )
         return error_response(UNAVAILABLE, ALL_TAKEN)
-    logger.error("the registry's database does not answer: %s", redact(type(error).__name__))
+    # The driver's first line says why; below it SQLAlchemy shows the statement with what people wrote.
+    reason = str(error).partition("\n")[0]
+    logger.error("the registry's database does not answer: %s", redact(reason))
     return error_response(UNAVAILABLE, NO_DATABASE)
 
 

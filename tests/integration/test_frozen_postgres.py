@@ -66,7 +66,7 @@ def test_a_statement_that_is_not_answered_ends(
 
 
 def test_each_request_is_told_soon_and_all_is_well_when_it_goes_on(
-    api: Api, postgres_server: PostgresServer
+    api: Api, postgres_server: PostgresServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert api.http.get("/machineLearningRuns").status_code == 200
     with postgres_server.standing_still():
@@ -77,6 +77,9 @@ def test_each_request_is_told_soon_and_all_is_well_when_it_goes_on(
         time.sleep(0.2)
         assert _seconds_until_refused(api) < CONNECT  # one tries, and others don't wait for it
         trying.join()
+    reasons = [line for line in caplog.messages if line.startswith("the registry's database")]
+    assert "timeout" in reasons[0]
+    assert "asked last" in reasons[-2] + reasons[-1]
     assert api.http.get("/machineLearningRuns").status_code == 200
 
 
