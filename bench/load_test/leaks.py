@@ -50,8 +50,8 @@ class Growth:
 
     Attributes:
         name: whose.
-        first: when the caches were warm.
-        last: at the end of the load.
+        first: when the caches were warm, and
+        last: at the end of the load: medians of a fifth of the looks, for some figures swing.
         most: at any look.
         a_minute: what it grew by in a minute, as the median of all pairs of looks says.
         limit: of that; None where growing is no fault.
@@ -81,10 +81,11 @@ def growth_of(name: str, looks: Sequence[Look]) -> Growth:
     end = looks[-1].seconds
     points = [(look.seconds, look.values[name]) for look in looks if name in look.values]
     warm = [point for point in points if point[0] >= end * WARM_SHARE] or points[-1:]
+    fifth = max(1, len(warm) // 5)
     return Growth(
         name,
-        warm[0][1],
-        warm[-1][1],
+        median(value for _, value in warm[:fifth]),
+        median(value for _, value in warm[-fifth:]),
         max(value for _, value in points),
         60 * slope(warm),
         None if name in ELSEWHERE else LIMITS_A_MINUTE.get(name.partition(": ")[2]),

@@ -55,6 +55,15 @@ def test_a_file_a_minute_is_a_leak() -> None:
     assert growth_of("front: files", looks("front: files", values)).is_leak
 
 
+@pytest.mark.parametrize(("left", "wrong"), [(12.0, 0), (20.0, 0), (34.0, 1)])
+def test_threads_that_swing_with_the_load_leak_only_if_they_stay(left: float, wrong: int) -> None:
+    name = "worker-0: threads"
+    values = [float((15, 25, 10, 30, 20)[n % 5] + n // 6) for n in range(60)]
+    values[20] = 8.0  # by chance few when the caches were warm
+    found = verdict(Look(0, {name: 6.0}), looks(name, values), Look(700, {name: left}), {})
+    assert len(found) == wrong
+
+
 @pytest.mark.parametrize(
     ("after", "wrong"),
     [
