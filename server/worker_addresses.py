@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 _RESOLVE_SECONDS = 5.0
+_LOOK_UP_SECONDS = 2.0
+"""How long a name server may take; who asks for it serves a person, and the last addresses may do."""
 _EJECT_SECONDS = 3.0
 _SILENT_SECONDS, _LONGEST_SILENT_SECONDS = 10.0, 120.0
 """How long one that stood still is passed over, at first and at most: to find out costs a request seconds."""
@@ -134,11 +136,12 @@ async def _resolve(url: str) -> list[str] | None:
     if parts.scheme != "http" or parts.hostname is None:
         return [url]
     try:
-        rows = await asyncio.get_running_loop().getaddrinfo(
-            parts.hostname, parts.port or 80, type=socket.SOCK_STREAM
-        )
-    except socket.gaierror as problem:
-        logger.warning("the name of the workers can't be resolved: %s", problem)
+        async with asyncio.timeout(_LOOK_UP_SECONDS):
+            rows = await asyncio.get_running_loop().getaddrinfo(
+                parts.hostname, parts.port or 80, type=socket.SOCK_STREAM
+            )
+    except (socket.gaierror, TimeoutError) as problem:
+        logger.warning("the name of the workers can't be resolved: %r", problem)
         return None
     addresses = sorted(
         {str(row[4][0]) for row in rows if row[0] in {socket.AF_INET, socket.AF_INET6}}

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 
+import pytest
+
+import server.worker_addresses as addresses_module
 from server.worker_addresses import WorkerAddresses
 
 
@@ -161,5 +165,28 @@ def test_a_name_that_was_never_resolved_is_asked_as_it_is() -> None:
     async def test() -> None:
         addresses = WorkerAddresses(["http://workers:8080"], Clock(), resolve)
         assert await addresses.ranked("x") == ["http://workers:8080"]
+
+    run(test)
+
+
+def test_a_name_server_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(addresses_module, "_LOOK_UP_SECONDS", 0.1)
+    is_over = threading.Event()
+
+    def hang(*_what: object, **_more: object) -> list[tuple[object, ...]]:
+        is_over.wait(60)
+        return []
+
+    monkeypatch.setattr("socket.getaddrinfo", hang)
+
+    async def test() -> None:
+        addresses = WorkerAddresses(["http://workers:8080"])
+        try:
+            found = await asyncio.wait_for(addresses.ranked("x"), 10)
+        finally:
+            is_over.set()
+        assert found == ["http://workers:8080"]
 
     run(test)
