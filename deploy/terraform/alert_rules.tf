@@ -66,7 +66,7 @@ locals {
       filter      = "resource.type=\"cloud_run_job\" AND resource.labels.job_name=starts_with(\"${var.name}-\") AND metric.type=\"run.googleapis.com/job/completed_execution_count\" AND metric.labels.result=\"failed\""
       denominator = null
       aligner     = "ALIGN_DELTA", reducer = "REDUCE_SUM"
-      runbook     = "See which one in Cloud Run, and its log. `prune` and `scan`: the next run finishes what this one left; run it again with `gcloud run jobs execute ${var.name}-prune --region=${var.region}`. `migrate`: the front ends of before go on; nothing new starts until it has succeeded."
+      runbook     = "See which one in Cloud Run, and its log. `prune` and `scan`: the next run finishes what this one left; run it again with `gcloud run jobs execute ${var.name}-prune --region=${var.region}`. `migrate`: the front ends of before go on; nothing new starts until it has succeeded (`terraform apply -replace=module.xprof_hub.random_id.migrate`)."
     }
     burn_rate = {
       title       = "The error budget of 28 days goes fast", severity = "CRITICAL", limit = 10, below = false, duration = "0s"

@@ -24,9 +24,6 @@ locals {
     { prune = { cron = var.prune_schedule, description = "Deletes what is due" } },
     local.job_scan ? { scan = { cron = var.scan_schedule, description = "Looks for new sessions" } } : {},
   )
-  # Terraform runs it, and waits for its end: again for each image, and when it may do more or less than before.
-  migrate_token = substr(sha256(join("\n", [local.image, local.setup_token])), 0, 8)
-
   # The proxy has to be told that the job is done, or the task would last until its time is over.
   with_proxy = <<-EOT
     "$@"
@@ -43,6 +40,13 @@ locals {
   job_arguments      = ["--quitquitquit", "--admin-port=9091"]
 }
 
+# Terraform runs the migration, and waits for its end, whenever this is another one: for each image, after the job that makes
+# the role, and so for a database that was restored. Random, since an execution is named after it, and going back to an image is one more.
+resource "random_id" "migrate" {
+  byte_length = 4
+  keepers     = { image = local.image, setup = random_id.setup.hex }
+}
+
 resource "google_cloud_run_v2_job" "tasks" {
   for_each            = local.tasks
   provider            = google-beta
@@ -51,7 +55,7 @@ resource "google_cloud_run_v2_job" "tasks" {
   name                = "${var.name}-${each.key}"
   deletion_protection = false
   labels              = local.labels
-  run_execution_token = each.key == "migrate" ? local.migrate_token : null
+  run_execution_token = each.key == "migrate" ? random_id.migrate.hex : null
 
   template {
     task_count  = 1

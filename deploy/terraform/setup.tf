@@ -1,9 +1,17 @@
-# The job that makes the database's role, whenever its members change. It alone signs in with a password: users that
+# The job that makes the database's role, whenever its members or the database change. It alone signs in with a password: users that
 # sign in with an identity may do nothing at first.
 
 locals {
   setup_script = file("${path.module}/files/grant_roles.py")
-  setup_token  = substr(sha256(join("\n", concat([local.setup_script], values(local.database_users)))), 0, 8)
+}
+
+resource "random_id" "setup" {
+  byte_length = 4
+  keepers = {
+    script   = sha256(local.setup_script)
+    members  = join(",", values(local.database_users))
+    database = google_sql_database_instance.this.connection_name
+  }
 }
 
 resource "google_cloud_run_v2_job" "setup" {
@@ -14,7 +22,7 @@ resource "google_cloud_run_v2_job" "setup" {
   deletion_protection = false
   labels              = local.labels
   # Terraform runs it and waits for its end; again when what it does or for whom has changed.
-  run_execution_token = local.setup_token
+  run_execution_token = random_id.setup.hex
 
   template {
     labels = local.labels

@@ -27,14 +27,13 @@ def test_files_are_formatted(offline_terraform: OfflineTerraform) -> None:
 
 
 def test_nothing_is_made_before_its_api_is_on(offline_terraform: OfflineTerraform) -> None:
-    """In a new project most are off. Data sources are asked while planning, before any can be turned on."""
+    """In a new project most are off."""
     needs = offline_terraform.graph()
     assert len(needs) > 60
     ready = {"google_project_service.this"}
     while more := {name for name in set(needs) - ready if needs[name] & ready}:
         ready |= more
-    left = {name for name in set(needs) - ready if not name.startswith("terraform_data.")}
-    assert {name.partition(".")[0] for name in left} == {"data", "ephemeral"}, left
+    assert {name for name in set(needs) - ready if name.startswith("google_")} == set()
 
 
 def test_plans_are_as_they_should_be(offline_terraform: OfflineTerraform) -> None:
