@@ -32,8 +32,8 @@ Made from the commands by `python -m server.commands.reference > docs/cli.md`. `
 - **Questions:** deletions ask at a terminal unless `--yes` is given; a script, which nobody can ask, is not
   asked.
 - **Trouble:** what is harmless to send twice is sent again, up to three times: reads, creations (they carry a
-  `requestId`), and whatever did not reach the hub. While a hub is busy and says when to come back, they wait for
-  up to five minutes.
+  `requestId`), and whatever did not reach the hub. While a hub is busy and says when to come back, commands
+  wait for up to five minutes.
 - **Completion:** `xprof-hub --install-completion` for bash, zsh, fish and PowerShell.
 - **In Python:** `server.client.HubClient` is what the commands use.
 """
