@@ -109,8 +109,8 @@ class ArtifactStore(Protocol):
             wants: whether a file is needed, by its name; the manifest names the others, too.
 
         Raises:
-            LoaderError: INTERNAL or BUSY, the worker's own disk is full or it can't open more files. The
-                conversion could not go on anyway, and the set must not be taken for a damaged one.
+            LoaderError: BUSY or INTERNAL, the worker's own disk is full or fails, or too many files are open.
+                The conversion could not go on anyway, and the set must not be taken for a damaged one.
         """
 
     def publish(

@@ -92,4 +92,5 @@ def _named(file: StoredFile) -> Iterator[None]:
         incomplete = still_uploading(error)
         raise LoaderError(incomplete.code, incomplete.message, file.name) from error
     except LoaderError as error:
-        raise LoaderError(error.code, error.message, file.name) from error
+        told = (error.retry_after, error.ahead)
+        raise LoaderError(error.code, error.message, file.name, *told) from error

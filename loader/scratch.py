@@ -102,8 +102,8 @@ class Scratch:
 
         Raises:
             LoaderError: TOO_LARGE when they are too many or can never fit, BUSY when they don't fit
-                beside what is in use now or no more files can be opened, INTERNAL when the disk is full
-                or fails, and the storage's errors.
+                beside what is in use now, no more files can be opened or the disk is full, INTERNAL when it
+                fails, and the storage's errors.
         """
         if len(files) > MOST_FILES:
             raise LoaderError(
@@ -131,7 +131,7 @@ class Scratch:
         """A new private directory (mode 0700), removed with all it holds when the context ends.
 
         Raises:
-            LoaderError: BUSY when no more files can be opened, INTERNAL when the disk is full or fails.
+            LoaderError: BUSY when no more files can be opened or the disk is full, INTERNAL when it fails.
         """
         with disk_errors(), locked(self._lock):
             remove_unlocked_trees(self._jobs)
@@ -155,8 +155,8 @@ class Scratch:
             size: what became of a compressed profile, say; evicts unused files to make up for it.
 
         Raises:
-            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't beside what is in use now,
-                INTERNAL when the disk is full or fails.
+            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't beside what is in use now or
+                the disk is full, INTERNAL when it fails.
         """
         held, pin = self._held.get(directory, (0, None))
         total = held + size

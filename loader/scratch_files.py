@@ -23,6 +23,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NEXT_TO_NOTHING = 1 << 20
 _TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})
 DISK_FULL = "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
+FULL_SECONDS = 30
+"""When to come back then: conversions that end leave room."""
 """What the operator can do about it, in the sentence that a person reads."""
 EXHAUSTED = _FULL | _TOO_MANY_OPEN
 """Errors that say nothing of the file at hand, but that this worker is short of something."""
@@ -36,25 +38,25 @@ def disk_errors(name: str | None = None) -> Iterator[None]:
         name: the profile file that is being written, or None.
 
     Raises:
-        LoaderError: BUSY when no more files can be opened now, else INTERNAL.
+        LoaderError: BUSY when the disk is full or no more files can be opened now, else INTERNAL.
     """
     try:
         yield
     except OSError as error:
         # The operator needs more than the user may see.
         _log.exception("the scratch disk can't be used")
-        raise LoaderError(*_explained(error), name) from error
+        raise _explained(error, name) from error
 
 
-def _explained(error: OSError) -> tuple[ErrorCode, str]:
+def _explained(error: OSError, name: str | None) -> LoaderError:
     """What an error of the disk means to the user; without its path."""
     if error.errno in _TOO_MANY_OPEN:
         sentence = "The worker has as many files open as it may."
-        return ErrorCode.BUSY, sentence
+        return LoaderError(ErrorCode.BUSY, sentence, name)
     if error.errno in _FULL:
-        return ErrorCode.INTERNAL, DISK_FULL
+        return LoaderError(ErrorCode.BUSY, DISK_FULL, name, retry_after=FULL_SECONDS)
     reason = errno.errorcode.get(error.errno or 0, "error")
-    return ErrorCode.INTERNAL, f"The scratch disk failed ({reason})."
+    return LoaderError(ErrorCode.INTERNAL, f"The scratch disk failed ({reason}).", name)
 
 
 def is_full(directory: Path) -> bool:

@@ -29,6 +29,7 @@ from loader.leases import Lease, Leases
 from loader.plan import Plan
 from loader.progress import ProgressBoard
 from loader.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
+from loader.scratch_files import FULL_SECONDS
 from loader.stopping import Stopping
 from loader.storage.base import Storage
 from loader.tools import OWN_TOOLS, tool_named
@@ -188,7 +189,9 @@ class ToolDataService:
             found = self._look(asked)
         if found is None:
             raise LoaderError(
-                ErrorCode.INTERNAL, "The answer could not be kept; the worker's disk may be full."
+                ErrorCode.BUSY,
+                "The answer could not be kept; the worker's disk may be full.",
+                retry_after=FULL_SECONDS,
             )
         return answer_or_raise(found)
 

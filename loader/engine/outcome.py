@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from loader.engine.base import Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.refusals import one_unreadable, unreadable
-from loader.scratch_files import DISK_FULL, is_full
+from loader.scratch_files import DISK_FULL, FULL_SECONDS, is_full
 from loader.storage.base import XPLANE_SUFFIX
 
 CONTENT_TYPES = frozenset(
@@ -29,6 +30,8 @@ _OUT_OF_MEMORY_SIGNS = ("bad_alloc", "RESOURCE_EXHAUSTED", "pthread_create", "Ca
 _DISK_FULL_SIGNS = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EDQUOT))
 _NO_MEMORY_FOR_A_THREAD = 127
 """Exit status of the C library when it can't allocate a thread's own data."""
+
+logger = logging.getLogger(__name__)
 
 _CANT_PARSE = f"Can't parse ./{{}}{XPLANE_SUFFIX} as binary proto"
 _DAMAGED = re.compile(
@@ -58,7 +61,9 @@ def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
     """Why the job has no answer, or None when it has one; names the tool and, of one host, the file."""
     report = read_report(end)
     if (report is None or not report.ok) and _lacked_disk(job, end, report):
-        return _Work.of(job).failed(ErrorCode.INTERNAL, DISK_FULL)
+        logger.error("a conversion failed because the scratch disk is full")
+        error = _Work.of(job).failed(ErrorCode.BUSY, DISK_FULL)
+        return LoaderError(error.code, error.message, error.file, retry_after=FULL_SECONDS)
     if report is None:
         return _explain_end(_Work.of(job), limits, end)
     if report.ok:

@@ -105,7 +105,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(
     storage.before = fill
     with pytest.raises(LoaderError) as caught, scratch.fetch([make("a")]):
         pass
-    assert caught.value.code is ErrorCode.INTERNAL
+    assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 30)
     assert "scratch disk is full" in caught.value.message
     assert str(tmp_path) not in caught.value.message
     assert kept(tmp_path / "scratch") == 0

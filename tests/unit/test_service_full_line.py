@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
+from loader.results import DirectoryResults
 from loader.turns import Urgency
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 
@@ -73,3 +75,20 @@ def test_work_ahead_of_time_that_lost_its_place_is_made_when_it_is_asked_for_aga
         engine.gate.set()
         assert read(first.result(20))[1] == read(person.result(20))[1] == "memory_profile"
     assert read(service.get(ahead, Urgency.PREWARM))[1] == "hlo_stats"
+
+
+def test_an_answer_that_could_not_be_kept_is_asked_for_again_later(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_what: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    engine = StandInEngine()
+    service = bench.service(engine)
+    asked = bench.request("memory_profile", ("a",))
+    with monkeypatch.context() as broken:
+        broken.setattr(DirectoryResults, "_write", full)
+        with pytest.raises(LoaderError) as caught:
+            service.get(asked)
+        assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 30)
+    assert read(service.get(asked))[1] == "memory_profile"
