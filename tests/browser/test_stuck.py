@@ -99,6 +99,17 @@ def test_a_server_that_gives_no_sign_is_named_with_the_time(modules: Modules) ->
     }
 
 
+def test_a_fault_has_an_id_that_can_be_copied(modules: Modules) -> None:
+    script = """
+      const { readFailure } = await load("requests.js");
+      const { showNotice } = await load("notice.js");
+      const error = { message: "It failed.", details: [{ requestId: "4bf92f3577b34da6" }] };
+      showNotice(readFailure({ tool: "" }, 500, JSON.stringify({ error }), null));
+      return document.querySelector(".xh-notice .xh-request").textContent;
+    """
+    assert modules.run(script) == "Request id: 4bf92f3577b34da6"
+
+
 def test_a_server_that_hangs_is_said_within_seconds(demo_link: str, viewer: MakeViewer) -> None:
     shown = viewer(demo_link)
     held: list[Route] = []
