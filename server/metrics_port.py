@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from socketserver import ThreadingMixIn
 from typing import TypeAlias
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -23,6 +24,8 @@ from server.metrics import Metrics
 _MOST_CONNECTIONS = 16
 _SILENT_SECONDS = 5.0
 """How long a caller may neither send nor read anything."""
+_LONGEST_SECONDS = 15.0
+"""How long a connection may take, however it keeps us waiting."""
 _Address: TypeAlias = tuple[str, int]
 logger = logging.getLogger(__name__)
 
@@ -40,6 +43,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     def __init__(self, address: _Address) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self._places = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._begun: dict[socket.socket, float] = {}
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
@@ -57,10 +61,21 @@ class _Server(ThreadingMixIn, WSGIServer):
         self, request: socket.socket | tuple[bytes, socket.socket], client_address: _Address
     ) -> None:
         """Answers, and gives the place back."""
+        assert isinstance(request, socket.socket)  # noqa: S101 - a server of TCP accepts nothing else
+        self._begun[request] = time.monotonic()
         try:
             super().process_request_thread(request, client_address)
         finally:
+            del self._begun[request]
             self._places.release()
+
+    def service_actions(self) -> None:
+        """Called twice a second: ends what takes too long."""
+        latest = time.monotonic() - _LONGEST_SECONDS
+        for request, begun in list(self._begun.items()):
+            if begun < latest:
+                with suppress(OSError):  # it has just ended
+                    request.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_request: object) -> None:
         """Whoever sent nothing, or something odd, has gone."""

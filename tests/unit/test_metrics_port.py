@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack, suppress
@@ -62,6 +63,22 @@ def test_a_caller_who_says_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -
     ):
         caller.sendall(b"GET /metrics HTTP/1.1\r\nHost: ")
         assert caller.recv(1) == b""
+
+
+def test_a_caller_who_sends_a_letter_now_and_then_is_dropped_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("server.metrics_port._LONGEST_SECONDS", 0.3)
+    port = free_port()
+    with (
+        metrics_port(Metrics(), "127.0.0.1", port),
+        socket.create_connection(("127.0.0.1", port), 0.05) as caller,
+    ):
+        end = time.monotonic() + 20
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):
+            while time.monotonic() < end:
+                caller.sendall(b"G")
+                time.sleep(0.05)
 
 
 def test_nothing_is_changed_by_that_port() -> None:
