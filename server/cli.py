@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -229,6 +231,8 @@ def doctor(
 
 def main() -> None:
     """Entry point of the installed command."""
+    # Python looks at every object once more when it ends: 0.6 s of CPU after `serve`, to free what ends anyway.
+    atexit.register(gc.freeze)
     try:
         app()
     except KeyboardInterrupt:
