@@ -39,6 +39,7 @@ class _Handler(WSGIRequestHandler):
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self, address: _Address) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
