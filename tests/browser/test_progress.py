@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.services.hub import HubFactory
 from tests.services.pair import Pair, lookups, start_pair, until
 from tests.services.pause import paused_engine
 
+COUNTS_ON = re.compile(r"Converting: (?!1 s )(\d+ min )?\d+ s so far")
 SENTENCE = "The file ends in the middle of a record."
 
 
@@ -44,7 +46,8 @@ def test_a_long_conversion_is_shown_until_the_view_is_there(
         shown = viewer(link_to(pair, small_session, "long"))
         shown.open("overview_page")
         card = shown.wait_for(".xh-progress")
-        expect(card).to_contain_text("Converting: 2 s so far", timeout=FIRST_TIME)
+        # A slow machine may show the card late: it counts on from wherever the conversion is.
+        expect(card).to_contain_text(COUNTS_ON, timeout=FIRST_TIME)
         bar = card.get_by_role("progressbar")
         assert "Converting: " in (bar.get_attribute("aria-valuetext") or "")
         assert bar.get_attribute("aria-valuenow") is None
@@ -126,6 +129,9 @@ def test_progress_gives_way_to_the_reason_why_there_is_no_view(
     shown.open("hlo_stats")
     expect(shown.wait_for(".xh-progress")).to_contain_text("Hlo stats", timeout=FIRST_TIME)
     expect(shown.page.locator(".xh-progress")).to_contain_text("Checking the profile")
+    # On a slow machine what is asked for the tool before its data, its hosts, is shown as well.
+    while not held:
+        shown.page.wait_for_timeout(100)
     held[0].fulfill(status=422, json={"error": {"message": SENTENCE}})
     assert SENTENCE in shown.wait_for(".xh-notice").inner_text()
     expect(shown.page.locator(".xh-progress")).to_have_count(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import brotli
@@ -17,6 +18,8 @@ from tests.services.api import Api, api_settings, serve_api
 
 IMMUTABLE = "public, max-age=31536000, immutable"
 AS_IT_IS = {"Accept-Encoding": "identity"}
+get = partial(httpx2.get, timeout=30)
+"""The first answers of a hub wait until its files are packed, which takes a busy machine seconds."""
 
 
 @pytest.fixture(params=["", "/team/x"], ids=["no prefix", "prefix"])
@@ -40,7 +43,7 @@ def host_of(api: Api) -> str:
 
 def files_of(api: Api) -> list[str]:
     """The paths of all static files that the index page names."""
-    page = httpx2.get(index_of(api, new_link(api))).text
+    page = get(index_of(api, new_link(api))).text
     named = re.findall(r'(?:src|href)="([^"]*/_assets/[^"]*)"', page)
     assert len(named) >= 7
     return named
@@ -49,10 +52,10 @@ def files_of(api: Api) -> list[str]:
 def test_files_of_the_page_lie_under_the_shared_path_for_good(any_api: Api) -> None:
     for path in files_of(any_api):
         assert re.fullmatch(rf"{any_api.settings.path_prefix}/_assets/[0-9a-f]{{16}}/[\w.-]+", path)
-        answer = httpx2.get(f"{host_of(any_api)}{path}")
+        answer = get(f"{host_of(any_api)}{path}")
         assert (answer.status_code, answer.headers["cache-control"]) == (200, IMMUTABLE), path
         etag = answer.headers["etag"]
-        again = httpx2.get(f"{host_of(any_api)}{path}", headers={"If-None-Match": etag})
+        again = get(f"{host_of(any_api)}{path}", headers={"If-None-Match": etag})
         assert (again.status_code, again.content) == (304, b"")
         assert again.headers["etag"] == etag
 
@@ -60,7 +63,7 @@ def test_files_of_the_page_lie_under_the_shared_path_for_good(any_api: Api) -> N
 def test_all_links_share_their_files(any_api: Api) -> None:
     session = new_session(any_api)
     pages = [
-        httpx2.get(index_of(any_api, any_api.http.post(f"{session}/shareLinks", json={}).json()))
+        get(index_of(any_api, any_api.http.post(f"{session}/shareLinks", json={}).json()))
         for _ in range(2)
     ]
     shared = [re.findall(r'"([^"]*/_assets/[^"]*)"', page.text) for page in pages]
@@ -72,7 +75,7 @@ def test_all_links_share_their_files(any_api: Api) -> None:
 def test_a_script_comes_in_the_encoding_that_is_accepted(any_api: Api, encoding: str) -> None:
     (path,) = [path for path in files_of(any_api) if path.endswith("/bundle.js")]
     with httpx2.stream(
-        "GET", f"{host_of(any_api)}{path}", headers={"Accept-Encoding": encoding}
+        "GET", f"{host_of(any_api)}{path}", headers={"Accept-Encoding": encoding}, timeout=30
     ) as answer:
         body = b"".join(answer.iter_raw())
     assert answer.headers["content-encoding"] == encoding
@@ -86,15 +89,15 @@ def test_nothing_but_static_files_is_there(any_api: Api) -> None:
     (script,) = [path for path in files_of(any_api) if path.endswith("/hub.js")]
     folder = f"{host_of(any_api)}{script.removesuffix('hub.js')}"
     for name in ("", "no-such.js", "../assets.py", "%2e%2e/assets.py", "bundle.js", "index.html"):
-        answer = httpx2.get(f"{folder}{name}")
+        answer = get(f"{folder}{name}")
         assert answer.status_code == 404, name
         assert "max-age" not in answer.headers.get("cache-control", "")
 
 
 def test_the_hash_of_another_release_gives_the_present_file_but_not_for_good(any_api: Api) -> None:
     (path,) = [path for path in files_of(any_api) if path.endswith("/hub.js")]
-    present = httpx2.get(f"{host_of(any_api)}{path}")
-    old = httpx2.get(f"{any_api.url}/_assets/0123456789abcdef/hub.js")
+    present = get(f"{host_of(any_api)}{path}")
+    old = get(f"{any_api.url}/_assets/0123456789abcdef/hub.js")
     assert old.content == present.content
     assert old.headers["cache-control"] == "no-cache"
     assert old.headers["etag"] == present.headers["etag"]
@@ -102,7 +105,7 @@ def test_the_hash_of_another_release_gives_the_present_file_but_not_for_good(any
 
 def test_xprofs_own_scripts_find_their_files_by_plain_names(any_api: Api) -> None:
     index = index_of(any_api, new_link(any_api))
-    page = httpx2.get(f"{index}trace_viewer_index.html?is_streaming=true")
+    page = get(f"{index}trace_viewer_index.html?is_streaming=true")
     assert page.headers["cache-control"] == "no-cache"
     assert "default-src 'none'" in page.headers["content-security-policy"]
     scripts = re.findall(r'<script defer src="([^"]*)"', page.text)
@@ -111,11 +114,11 @@ def test_xprofs_own_scripts_find_their_files_by_plain_names(any_api: Api) -> Non
         "trace_viewer_index.js",
     ]
     for path in scripts:
-        answer = httpx2.get(f"{host_of(any_api)}{path}")
+        answer = get(f"{host_of(any_api)}{path}")
         assert (answer.status_code, answer.headers["cache-control"]) == (200, IMMUTABLE)
     for name in ("materialicons.woff2", "styles.css", "favicon.svg"):
-        assert httpx2.get(f"{index}{name}").status_code == 200, name
-    again = httpx2.get(str(page.url), headers={"If-None-Match": page.headers["etag"]})
+        assert get(f"{index}{name}").status_code == 200, name
+    again = get(str(page.url), headers={"If-None-Match": page.headers["etag"]})
     assert again.status_code == 304
     assert again.headers["content-security-policy"] == page.headers["content-security-policy"]
 
@@ -123,34 +126,34 @@ def test_xprofs_own_scripts_find_their_files_by_plain_names(any_api: Api) -> Non
 def test_an_unchanged_index_is_not_sent_again_but_its_opening_counts(any_api: Api) -> None:
     session = new_session(any_api)
     link = any_api.http.post(f"{session}/shareLinks", json={}).json()
-    first = httpx2.get(index_of(any_api, link), headers={"Accept-Encoding": "br"})
+    first = get(index_of(any_api, link), headers={"Accept-Encoding": "br"})
     assert first.headers["cache-control"] == "private, no-cache"
     assert first.headers["content-encoding"] == "br"
     etag = first.headers["etag"]
     assert not etag.startswith("W/")
     held = {"Accept-Encoding": "br", "If-None-Match": etag}
-    again = httpx2.get(index_of(any_api, link), headers=held)
+    again = get(index_of(any_api, link), headers=held)
     assert (again.status_code, again.content) == (304, b"")
     # A browser takes the headers of a 304 for those of the page that it has kept.
     for name in ("content-security-policy", "cache-control", "etag", "vary"):
         assert again.headers[name] == first.headers[name], name
     assert any_api.http.get(f"shareLinks/{link['name'].rpartition('/')[2]}").json()["opens"] == 2
-    plain = httpx2.get(index_of(any_api, link), headers=AS_IT_IS)
+    plain = get(index_of(any_api, link), headers=AS_IT_IS)
     assert plain.content == first.content
     assert plain.headers["etag"] != etag
 
 
 def test_a_kept_index_shows_nothing_once_its_link_is_revoked(any_api: Api) -> None:
     link = new_link(any_api)
-    first = httpx2.get(index_of(any_api, link))
+    first = get(index_of(any_api, link))
     any_api.http.delete(f"shareLinks/{link['name'].rpartition('/')[2]}").raise_for_status()
     held = {"If-None-Match": first.headers["etag"]}
-    assert httpx2.get(index_of(any_api, link), headers=held).status_code == 410
+    assert get(index_of(any_api, link), headers=held).status_code == 410
 
 
 def test_an_unchanged_status_is_not_sent_again(any_api: Api) -> None:
     address = f"{index_of(any_api, new_link(any_api))}status"
-    first = httpx2.get(address)
-    again = httpx2.get(address, headers={"If-None-Match": first.headers["etag"]})
+    first = get(address)
+    again = get(address, headers={"If-None-Match": first.headers["etag"]})
     assert first.status_code == 200
     assert (again.status_code, again.content) == (304, b"")
