@@ -23,9 +23,9 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NEXT_TO_NOTHING = 1 << 20
 _TOO_MANY_OPEN = frozenset({errno.EMFILE, errno.ENFILE})
 DISK_FULL = "The scratch disk is full; free space on it, or lower XPROF_HUB_SCRATCH_BYTES."
+"""What the operator can do about it, in the sentence that a person reads."""
 FULL_SECONDS = 30
 """When to come back then: conversions that end leave room."""
-"""What the operator can do about it, in the sentence that a person reads."""
 EXHAUSTED = _FULL | _TOO_MANY_OPEN
 """Errors that say nothing of the file at hand, but that this worker is short of something."""
 
