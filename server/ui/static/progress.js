@@ -114,12 +114,13 @@ function titleOf({ tool, name }) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** How far an answer is, as a short heading that changes with the phase only, and as a sentence. */
+/** How far an answer is, as a heading to be read out, which changes with the phase only, and as a sentence. */
 export function describe({ state, phase, ahead, doneBytes, totalBytes }, seconds) {
   if (state === "ready") return { heading: "Receiving the answer", text: "Receiving the answer" };
   if (state === "silent") return { heading: "Waiting for the server", text: `No sign of the server for ${duration(seconds)}` };
   if (state === "idle") return idleWords(seconds);
-  if (state === "busy") return { heading: busyWords(ahead), text: busyWords(ahead) };
+  // The frame that waits has it read out.
+  if (state === "busy") return { heading: "", text: busyWords(ahead) };
   if (phase === "download") return { heading: "Downloading the profile", text: downloadText(doneBytes, totalBytes) };
   if (phase === "inspect") return { heading: "Checking the profile", text: "Checking the profile" };
   if (phase === "convert") return { heading: "Converting the profile", text: `Converting: ${duration(seconds)} so far` };
@@ -182,7 +183,7 @@ function makeCard() {
       bar.setAttribute("aria-label", name);
       bar.setAttribute("aria-valuetext", sentence);
       const toSay = `${name}: ${heading}`;
-      if (toSay !== announced) {
+      if (heading && toSay !== announced) {
         announced = toSay;
         // A region is read out when it changes, not when it arrives with its text.
         setTimeout(() => (spoken.textContent = toSay), SPEAK_AFTER);
