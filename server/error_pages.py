@@ -29,7 +29,8 @@ from server.ui.shell import Message
 from server.ui.site import render_page
 from server.xprof_pages import html_response
 
-_FOR_PROGRAMS = ("/v1", "/s/", "/_assets/", "/openapi.json", *PROBE_PATHS)
+_NEVER_PAGES = ("/v1", "/_assets/", "/openapi.json", *PROBE_PATHS)
+_FOR_PROGRAMS = ("/s/", *_NEVER_PAGES)
 
 
 def wants_page(request: Request) -> bool:
@@ -37,6 +38,12 @@ def wants_page(request: Request) -> bool:
     path: str = request.scope["path"]
     is_page = not path.startswith(_FOR_PROGRAMS) and "/data/plugin/profile" not in path
     return is_page and "text/html" in request.headers.get("accept", "")
+
+
+def opens_page(request: Request) -> bool:
+    """The same, or a link or a profile, whose own words for trouble are of no use when all is in trouble."""
+    path: str = request.scope["path"]
+    return not path.startswith(_NEVER_PAGES) and "text/html" in request.headers.get("accept", "")
 
 
 def message_page(

@@ -13,7 +13,13 @@ from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from server.error_pages import database_page, fault_page, message_page, wants_page
+from server.error_pages import (
+    database_page,
+    fault_page,
+    message_page,
+    opens_page,
+    wants_page,
+)
 from server.error_table import FORBIDDEN, NOT_FOUND, UNAUTHENTICATED, ErrorAnswer
 from server.errors import DATABASE_AWAY, error_response
 from server.redirects import lead_to
@@ -38,13 +44,16 @@ def install_turned_away(app: FastAPI) -> None:
     app.add_exception_handler(NotAllowedError, _on_not_allowed)
     app.add_exception_handler(NothingThereError, _on_nothing_there)
     _show_browsers_pages(app, HTTPException, _on_http_error)
-    _show_browsers_pages(app, Exception, _on_fault)
+    _show_browsers_pages(app, Exception, _on_fault, opens_page)
     for kind in DATABASE_AWAY:
-        _show_browsers_pages(app, kind, _on_database_away)
+        _show_browsers_pages(app, kind, _on_database_away, opens_page)
 
 
 def _show_browsers_pages(
-    app: FastAPI, kind: type[Exception], page: Callable[[Request, Exception], Response | None]
+    app: FastAPI,
+    kind: type[Exception],
+    page: Callable[[Request, Exception], Response | None],
+    wants: Callable[[Request], bool] = wants_page,
 ) -> None:
     """Puts a page before the answer that programs get, which stays for them."""
     for_programs = app.exception_handlers[kind]
@@ -52,7 +61,7 @@ def _show_browsers_pages(
     async def answer(request: Request, error: Exception) -> Response:
         told = for_programs(request, error)
         response = told if isinstance(told, Response) else await told
-        shown = await run_in_threadpool(page, request, error) if wants_page(request) else None
+        shown = await run_in_threadpool(page, request, error) if wants(request) else None
         if shown is None:
             return response
         # No middleware adds the headers of safety to the answer to a fault.
