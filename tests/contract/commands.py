@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 from typer.testing import CliRunner, Result
@@ -23,7 +24,14 @@ class Commands:
 
     def run(self, *arguments: str, given: str | None = None) -> Result:
         """Runs a command; `given` is what stands on its standard input."""
-        return CliRunner().invoke(app, arguments, env=self.environment, input=given)
+        root = logging.getLogger()
+        handlers, level = root.handlers, root.level
+        try:
+            return CliRunner().invoke(app, arguments, env=self.environment, input=given)
+        finally:
+            # Some commands have the log go to a standard error that ends with them.
+            root.handlers = handlers
+            root.setLevel(level)
 
     def lines(self, *arguments: str) -> list[str]:
         """Standard output of a command that must succeed without complaint."""
