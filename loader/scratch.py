@@ -226,7 +226,11 @@ class Scratch:
     def _use(self, key: str, size: int) -> bool:
         """Notes the use of a complete entry, if there is one; throws away a broken one."""
         path = self._files / key
-        if self._has(key, size):
+        try:
+            found = path.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            return False  # Nothing is removed: a download may make it an entry at this moment.
+        if found == size:
             touch(path)
             return True
         path.unlink(missing_ok=True)

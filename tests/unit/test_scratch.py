@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import signal
 import stat
 import subprocess
@@ -95,6 +96,25 @@ def test_many_threads_share_one_download(
         results = [task.result() for task in [pool.submit(read) for _ in range(8)]]
     assert results == [b"x" * 10] * 8
     assert storage.downloads == ["a"]
+
+
+def test_a_file_that_others_finish_while_it_is_looked_for_stays(
+    scratch: Scratch, storage: CountingStorage, make: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Path.stat
+
+    def finished_a_moment_later(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        try:
+            return look(path, follow_symlinks=follow_symlinks)
+        except FileNotFoundError:
+            if path.parent.name == "files":
+                path.write_bytes(b"y" * 10)
+            raise
+
+    monkeypatch.setattr(Path, "stat", finished_a_moment_later)
+    with scratch.fetch([make("a")]) as (path,):
+        assert path.read_bytes() == b"y" * 10
+    assert storage.downloads == []
 
 
 def test_downloads_run_at_once_up_to_the_limit(
