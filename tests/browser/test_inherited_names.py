@@ -24,7 +24,7 @@ def test_as_a_tool_of_an_address(modules: Modules, name: str) -> None:
 @pytest.mark.parametrize("name", INHERITED)
 def test_as_a_reason_or_the_tool_of_an_answer(modules: Modules, name: str) -> None:
     script = """
-      const { isPassing } = await load("retry.js");
+      const { isPassing } = await load("comeback.js");
       const { isEmptyAnswer } = await load("emptiness.js");
       return [isPassing({ reason: argument, retryAfter: 5 }), isEmptyAnswer(argument, "{}")];
     """
