@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from tests.services.cluster import PROFILE_PATH, SECRET, get
 from tests.services.collector import CollectedSpan, Collector, collector
 from tests.services.hub import HubFactory, HubProcess, copy_of, share
+from tests.services.pair import until
 from tests.services.processes import free_port, http_status
 
 RUN, SESSION, HOST = "run-that-tells", "session-that-tells", "host-that-tells"
@@ -53,6 +55,10 @@ class Watched:
         return self._lines(self.front.log_text(), trace_id), self._lines(
             self.worker.log_text(), trace_id
         )
+
+    def has_told(self, trace_id: str) -> bool:
+        """Whether the front end has logged a request of a trace."""
+        return any(row["event"] == "request" for row in self.lines(trace_id)[0])
 
     @staticmethod
     def _lines(text: str, trace_id: str) -> list[dict[str, object]]:
@@ -109,6 +115,8 @@ def test_one_trace_runs_through_front_end_worker_and_child(watched: Watched) -> 
     assert headers["x-request-id"] == FIRST
     watched.ask("/data?tag=hlo_stats&host=ALL_HOSTS", SECOND, flags="00")
     for trace in (FIRST, SECOND):
+        # A request is logged when its last byte has gone, which its reader may see sooner.
+        until(partial(watched.has_told, trace))
         front, worker = watched.lines(trace)
         assert [row["status"] for row in front if row["event"] == "request"] == [200]
         children = [row for row in worker if row["logger"] == "xprof_hub.child"]

@@ -71,6 +71,12 @@ def is_connected(pair: Pair) -> bool:
     )
 
 
+def is_converting(pair: Pair) -> bool:
+    """Whether the worker has begun a conversion in advance, which lasts while its engine is paused."""
+    metrics = get(f"{pair.worker.url}/metrics").body.decode()
+    return 'xprof_hub_conversions_in_flight{urgency="prewarm"} 1.0' in metrics
+
+
 def first_page(host: str) -> list[str]:
     """What XProf's page asks for on its first opening (facts of xprof 2.24.2; see tests/browser)."""
     trace = {"tag": "trace_viewer@", "host": host, "hosts": host, "resolution": "4760"}
@@ -141,7 +147,7 @@ def test_it_can_be_cancelled_on_another_front_end(
     made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "cancelled")
-        until(lambda: state_of(session) == "running")
+        until(lambda: state_of(session) == "running" and is_converting(pair))
         elsewhere = session.replace(pair.front.url, other.url)
         ask("POST", f"{elsewhere}:cancelPrewarm")
         assert state_of(session) == "cancelled"
@@ -165,7 +171,7 @@ def test_deleting_the_session_ends_it(pair: Pair, small_session: Path) -> None:
     made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "deleted")
-        until(lambda: state_of(session) == "running")
+        until(lambda: state_of(session) == "running" and is_converting(pair))
         ask("DELETE", session)
         until(lambda: not is_connected(pair))
     assert get(session).status == 404
