@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
-import signal
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
@@ -299,36 +296,27 @@ def test_an_empty_file_is_made_without_asking_the_storage(
     assert storage.downloads == []
 
 
-def waits_for_downloads(frame: FrameType | None) -> bool:
-    """Whether a thread with this innermost frame waits for the results of others."""
-    while frame is not None and frame.f_code is not concurrent.futures.wait.__code__:
-        frame = frame.f_back
-    return frame is not None
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """SIGINT interrupts, also where a shell started the tests in the background: there it is ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
 def test_a_download_that_nobody_waits_for_any_more_counts_until_it_ends(
-    scratch: Scratch, storage: CountingStorage, make: Sources, tmp_path: Path
+    scratch: Scratch,
+    storage: CountingStorage,
+    make: Sources,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    main, go_on = threading.main_thread().ident, threading.Event()
-    assert main is not None
+    has_begun, go_on = threading.Event(), threading.Event()
 
-    def interrupt(file: StoredFile, path: Path) -> None:
-        while not waits_for_downloads(sys._current_frames()[main]):
-            pass
-        signal.pthread_kill(main, signal.SIGINT)
+    def stand_still(file: StoredFile, path: Path) -> None:
+        has_begun.set()
         go_on.wait(20)
 
+    def interrupted(tasks: list[Future[None]]) -> None:
+        """What waiting for downloads is under Ctrl-C: a real signal may hit whatever runs beside it."""
+        assert has_begun.wait(20)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("loader.scratch.wait", interrupted)
     before = open_descriptors()
-    storage.before = interrupt
+    storage.before = stand_still
     with pytest.raises(KeyboardInterrupt), scratch.fetch([make("a")]):
         pass
     with pytest.raises(LoaderError) as caught, scratch.fetch([make("large", 1000)]):
