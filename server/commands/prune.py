@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import typer
-from sqlalchemy.exc import SQLAlchemyError
 
-from loader.errors import LoaderError
 from server.commands.console import short_name
 from server.commands.exits import ExitStatus
+from server.commands.hub_settings import done_where_a_hub_runs
 from server.commands.tables import print_fields, print_table, say
 from server.lifecycle.opening import prune_once
 from server.lifecycle.prune import PruneReport
 from server.names import to_camel
-from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
 
 _WORDS: Mapping[str, str] = MappingProxyType(
@@ -56,18 +54,9 @@ def run_prune(settings: Settings, *, is_dry: bool, as_json: bool, every_hours: f
 
 
 def _prune(settings: Settings, *, is_dry: bool, as_json: bool) -> int:
-    try:
-        report = prune_once(settings, is_dry=is_dry)
-    except LoaderError as problem:
-        say(f"xprof-hub: {problem.message}")
-        return ExitStatus.FAILED
-    except RegistryUnusableError as problem:
-        say(f"xprof-hub: {problem}")
-        return ExitStatus.FAILED
-    except SQLAlchemyError as problem:
-        # The driver's own message may repeat the address with its password.
-        say(f"xprof-hub: the registry's database does not answer ({type(problem).__name__}).")
-        return ExitStatus.UNREACHABLE
+    report = done_where_a_hub_runs(lambda: prune_once(settings, is_dry=is_dry))
+    if isinstance(report, ExitStatus):
+        return report
     if report is None:
         say("Another process is pruning at this moment; nothing was done.")
         return ExitStatus.DONE

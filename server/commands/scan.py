@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import typer
-from sqlalchemy.exc import SQLAlchemyError
 
-from loader.errors import LoaderError
 from server.commands.exits import ExitStatus
+from server.commands.hub_settings import done_where_a_hub_runs
 from server.commands.tables import print_fields, say
 from server.discovery.once import ScanReport, scan_once
-from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
 
 _WORDS: Mapping[str, str] = MappingProxyType(
@@ -36,18 +34,9 @@ def run_scan(settings: Settings, *, as_json: bool) -> int:
     """
     for problem in settings.problems_with_discovery():
         say(f"xprof-hub: {problem}")
-    try:
-        report = scan_once(settings)
-    except LoaderError as problem:
-        say(f"xprof-hub: {problem.message}")
-        return ExitStatus.FAILED
-    except RegistryUnusableError as problem:
-        say(f"xprof-hub: {problem}")
-        return ExitStatus.FAILED
-    except SQLAlchemyError as problem:
-        # The driver's own message may repeat the address with its password.
-        say(f"xprof-hub: the registry's database does not answer ({type(problem).__name__}).")
-        return ExitStatus.UNREACHABLE
+    report = done_where_a_hub_runs(lambda: scan_once(settings))
+    if isinstance(report, ExitStatus):
+        return report
     _print(report, as_json=as_json)
     return ExitStatus.FAILED if report.problems else ExitStatus.DONE
 

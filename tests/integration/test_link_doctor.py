@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from loader.progress import Phase
 from tests.contract.commands import Commands
 from tests.contract.link_visits import PASSWORD, make_link
 from tests.services.api import Api, ApiServers
 from tests.services.hub import HubFactory, copy_of, share
 
 _LINE = re.compile(r"(ok|FAIL) +(\d+\.\d{3}) s  ([^:]+)(?:: (.*))?")
+
+_SEEN = rf"({'|'.join(phase.value for phase in Phase)}|begin) \d+\.\d s"
 
 
 def examined(link: str) -> tuple[Result, dict[str, tuple[str, float, str]]]:
@@ -43,7 +46,9 @@ def test_every_step_of_a_first_opening_is_told(
         *("overview_page", "the same again"),
     ]
     first, again = steps["overview_page"], steps["the same again"]
-    assert "made at once" in first[2] or re.search(r"convert \d", first[2])
+    # Which of its phases are seen between two looks is up to how quick the machine is.
+    work = first[2].partition(";")[0]
+    assert re.fullmatch(rf"made at once|{_SEEN}(, {_SEEN})*", work)
     assert "cache;desc=hit" in again[2]
     # What its line in the log is found by.
     request = re.search(r"request id ([0-9a-f]{32})", first[2])
