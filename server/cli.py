@@ -7,7 +7,7 @@ import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,6 +33,9 @@ from server.commands import (
 from server.commands.console import examples
 from server.commands.exits import MEANINGS
 from server.commands.hub_settings import load_settings
+
+if TYPE_CHECKING:
+    from server.start_checks import Part
 
 app = typer.Typer(
     name="xprof-hub",
@@ -80,11 +83,7 @@ def serve(
     from server.listening import StartError
     from server.logs import configure_logs
 
-    if only not in {None, "front", "worker"}:
-        raise typer.BadParameter("must be front or worker", param_hint="--only")
-    part: serving.Part | None = (
-        "front" if only == "front" else "worker" if only == "worker" else None
-    )
+    part = _part_of(only)
     overrides = {
         name: value for name, value in (("host", host), ("port", port)) if value is not None
     }
@@ -98,6 +97,17 @@ def serve(
         raise typer.Exit(1) from problem
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
+
+
+def _part_of(only: str | None) -> Part | None:
+    """What `--only` names.
+
+    Raises:
+        typer.BadParameter: no part has this name.
+    """
+    if only not in {None, "front", "worker"}:
+        raise typer.BadParameter("must be front or worker", param_hint="--only")
+    return "front" if only == "front" else "worker" if only == "worker" else None
 
 
 def _announcement(part: str | None) -> Callable[[str], None] | None:
@@ -204,9 +214,17 @@ def backup(
 
 @app.command(
     rich_help_panel=_HERE,
-    epilog=examples("xprof-hub doctor", "xprof-hub doctor --link https://hub.example/s/xph_..."),
+    epilog=examples(
+        "xprof-hub doctor",
+        "xprof-hub doctor --only worker",
+        "xprof-hub doctor --link https://hub.example/s/xph_...",
+    ),
 )
 def doctor(
+    only: Annotated[
+        str | None,
+        typer.Option(help="Only what this part needs: front or worker.", metavar="front|worker"),
+    ] = None,
     link: Annotated[
         str,
         typer.Option(
@@ -225,7 +243,7 @@ def doctor(
         raise typer.Exit(0 if print_visit(link) else 1)
     from server.doctor import print_report
 
-    if not print_report(load_settings()):
+    if not print_report(load_settings(), _part_of(only)):
         raise typer.Exit(1)
 
 

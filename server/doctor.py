@@ -21,6 +21,7 @@ from loader.storage.writing import open_writer
 from server.readiness import advice
 from server.registry.database import Database
 from server.settings import DATABASE_FILE, Settings
+from server.start_checks import Part, problems_of_settings
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,28 @@ class Finding:
     remark: str
 
 
-def examine(settings: Settings) -> Iterator[Finding]:
-    """Checks everything that a front end and a worker need."""
-    problems = [
-        *settings.problems_with_binding(),
-        *settings.problems_with_addresses(),
-        *settings.problems_with_people(),
-        *settings.problems_with_folders(),
-    ]
-    is_production = settings.environment == "production"
-    for problem in problems + (settings.problems_in_production() if is_production else []):
+def examine(settings: Settings, part: Part | None = None) -> Iterator[Finding]:
+    """Checks everything that a front end and a worker need, or one of them."""
+    is_worker = part == "worker"
+    for problem in [*problems_of_settings(settings, part), *settings.problems_with_folders()]:
         yield Finding("settings", False, problem)
-    for hint in settings.advice_for_production() if is_production else []:
+    is_public = settings.environment == "production" and not is_worker
+    for hint in settings.advice_for_production() if is_public else []:
         yield Finding("settings", True, hint)
-    yield _examine_engine(settings)
-    yield from _examine_sandbox(settings.sandbox)
-    yield _check(
-        "database",
-        lambda: _ping_database(settings),
-        (SQLAlchemyError, ValueError, OSError),
-    )
+    if part != "front":
+        yield _examine_engine(settings)
+        yield from _examine_sandbox(settings.sandbox)
+    if not is_worker:
+        yield _check(
+            "database",
+            lambda: _ping_database(settings),
+            (SQLAlchemyError, ValueError, OSError),
+        )
+    yield from _examine_stores(settings, part)
+
+
+def _examine_stores(settings: Settings, part: Part | None) -> Iterator[Finding]:
+    """Where answers, profiles and uploads lie; of uploads a worker needs to be able to read no more."""
     if settings.redis_url:
         yield _check(
             "redis", lambda: connect(settings.redis_url).ping(), (redis.RedisError, ValueError)
@@ -69,8 +72,9 @@ def examine(settings: Settings) -> Iterator[Finding]:
     for root in settings.storage_roots:
         yield _check(f"storage {root}", _list_root(root), (LoaderError, RuntimeError))
     if settings.upload_root:
-        subject = f"uploads {settings.upload_root}"
-        yield _check(subject, lambda: _try_uploads(settings.upload_root), (LoaderError, OSError))
+        root = settings.upload_root
+        attempt = _list_root(root) if part == "worker" else lambda: _try_uploads(root)
+        yield _check(f"uploads {root}", attempt, (LoaderError, RuntimeError, OSError))
 
 
 def _examine_engine(settings: Settings) -> Finding:
@@ -131,10 +135,10 @@ def _check(
     return Finding(subject, True, "works")
 
 
-def print_report(settings: Settings) -> bool:
-    """Prints all findings; whether all are good."""
+def print_report(settings: Settings, part: Part | None = None) -> bool:
+    """Prints all findings about a part, or both; whether all are good."""
     all_good = True
-    for finding in examine(settings):
+    for finding in examine(settings, part):
         all_good &= finding.is_good
         mark = "ok  " if finding.is_good else "FAIL"
         typer.echo(f"{mark}  {finding.subject}: {finding.remark}")

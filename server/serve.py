@@ -19,7 +19,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
-from typing import Literal
 
 import uvicorn
 from fastapi import FastAPI
@@ -29,14 +28,15 @@ from loader.stopping import Stopping
 from loader.storage.address import is_gcs
 from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
+from server.connections import GuardedConnection
 from server.listening import StartError, listen, url_of
 from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
 from server.metrics_port import metrics_port
 from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
+from server.start_checks import Part, problems_of_settings
 from server.ui.xprof_files import XprofNotInstalledError
 
-Part = Literal["front", "worker"]
 _YIELD_SECONDS = 2
 """How long a request that was let go of may take to say so, before its connection is cut."""
 _OPEN_FILES = 65_536
@@ -54,24 +54,13 @@ def check_start(settings: Settings, part: Part | None) -> None:
         StartError: with one line per problem.
     """
     is_production = settings.environment == "production"
-    if part == "worker":
-        problems = settings.problems_with_worker_binding()
-        problems += settings.problems_of_worker() if is_production else []
-    else:
-        problems = settings.problems_with_binding() + settings.problems_with_addresses()
-        problems += settings.problems_with_discovery() + settings.problems_with_people()
-        problems += settings.problems_in_production() if is_production else []
-        problems += _problems_with_identity(settings)
+    problems = problems_of_settings(settings, part)
     folders = settings.problems_with_folders()
     problems += _problems_with_roots(settings) + (folders if is_production else [])
     is_public = is_production and part != "worker"
     advice = settings.advice_for_production() if is_public else []
     for warning in advice if is_production else folders:
         logger.warning("%s", warning)
-    if part == "front" and not settings.workers:
-        problems.append(
-            "XPROF_HUB_WORKERS is empty. Set it to the URLs of the workers, or leave --only out."
-        )
     if not settings.readable_roots and part is not None:
         problems.append(
             "XPROF_HUB_STORAGE_ROOTS is empty, so nothing may be read. Set it to the buckets and directories "
@@ -81,18 +70,6 @@ def check_start(settings: Settings, part: Part | None) -> None:
         raise StartError("\n".join(problems))
     for warning in _absent_roots(settings):
         logger.warning("%s", warning)
-
-
-def _problems_with_identity(settings: Settings) -> list[str]:
-    """Why an identity can't be shown to the workers: whoever reads one on the way could call them, too."""
-    if settings.worker_identity == "none":
-        return []
-    return [
-        f"XPROF_HUB_WORKER_IDENTITY is {settings.worker_identity}, but {url} in XPROF_HUB_WORKERS or "
-        "XPROF_HUB_LARGE_WORKERS has no TLS. Use https:// addresses, or set XPROF_HUB_WORKER_IDENTITY=none."
-        for url in (*settings.workers, *settings.large_workers)
-        if not url.startswith("https://")
-    ]
 
 
 def _problems_with_roots(settings: Settings) -> list[str]:
@@ -238,6 +215,8 @@ def _run(
 ) -> None:
     config = uvicorn.Config(
         app,
+        http=GuardedConnection,
+        ws="none",  # We have none, and what opens one would pass by whatever counts and logs requests.
         log_config=None,
         access_log=False,
         server_header=False,

@@ -7,7 +7,6 @@ strangers may reach the service.
 from __future__ import annotations
 
 import os
-import secrets
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,6 +17,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from loader.storage.address import GCS_SCHEME
 from server.fleet_settings import FleetSettings
 from server.people_settings import PeopleSettings, split_list
+from server.secret_strength import HOW_TO_MAKE_ONE, weakness_of
 from server.web_addresses import SELF, frame_ancestors, host_name, origin_or_nothing
 
 DEFAULT_SECRET = "change-me"  # noqa: S105 - the value that production refuses
@@ -231,12 +231,7 @@ class Settings(PeopleSettings, FleetSettings):
 
     def problems_in_production(self) -> list[str]:
         """What must change before this may serve strangers; empty when nothing must."""
-        problems = []
-        if self.secret_key in KNOWN_SECRETS:
-            problems.append(
-                "XPROF_HUB_SECRET_KEY is the default or empty. Set it to a long random value, the same for "
-                f"every front end and worker, for example: {secrets.token_urlsafe(32)}"
-            )
+        problems = self.problems_with_secrets()
         if self.auth == "dev":
             problems.append(
                 "XPROF_HUB_AUTH is dev, which trusts every caller. Set it to token, oidc or iap."
@@ -285,9 +280,27 @@ class Settings(PeopleSettings, FleetSettings):
             "same host as the API. Set it to a second name of this service, best of another domain.",
         ]
 
-    def problems_of_worker(self) -> list[str]:
-        """What must change before this may be a worker in production; it has no database and no callers."""
-        return [line for line in self.problems_in_production() if "SECRET_KEY" in line]
+    def problems_with_secrets(self) -> list[str]:
+        """Which secret keys strangers know or could guess; all that is asked of a worker in production.
+
+        It has no database and no callers.
+        """
+        if self.secret_key in KNOWN_SECRETS:
+            return [
+                "XPROF_HUB_SECRET_KEY is the default or empty. Set it to a long random value, the same for "
+                f"every front end and worker. {HOW_TO_MAKE_ONE}"
+            ]
+        current, *former = map(weakness_of, (self.secret_key, *self.accepted_secret_keys))
+        problems = []
+        if current:
+            problems.append(f"XPROF_HUB_SECRET_KEY {current}. {HOW_TO_MAKE_ONE}")
+        problems += [
+            f"XPROF_HUB_OLD_SECRET_KEYS: one of them {weakness}. Leave it out: whoever guesses it is "
+            "believed as if it were the present one."
+            for weakness in former
+            if weakness
+        ]
+        return problems
 
     def problems_with_binding(self) -> list[str]:
         """Why this configuration must not listen on its address; empty when it may."""
@@ -323,7 +336,7 @@ class Settings(PeopleSettings, FleetSettings):
             return [
                 "XPROF_HUB_SECRET_KEY is the default or empty, which everyone knows, so a worker may listen "
                 f"on this machine only, not on {self.host}. Set it to a long random value, or "
-                "XPROF_HUB_HOST=127.0.0.1."
+                f"XPROF_HUB_HOST=127.0.0.1. {HOW_TO_MAKE_ONE}"
             ]
         return []
 

@@ -15,7 +15,10 @@ from server.serve import check_start
 from server.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-GIVEN = {"XPROF_HUB_SECRET_KEY": "a-long-random-value", "XPROF_HUB_OLD_SECRET_KEYS": "a-former-one"}
+GIVEN = {
+    "XPROF_HUB_SECRET_KEY": "a-long-random-value-of-this-deployment",
+    "XPROF_HUB_OLD_SECRET_KEYS": "a-former-one-that-is-as-long-as-it-has-to-be",
+}
 """What the person who starts it sets."""
 VARIABLE = re.compile(r"\$\{(\w+)(?:(:-|:\?)([^}]*))?\}")
 

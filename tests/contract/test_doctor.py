@@ -9,6 +9,8 @@ from pathlib import Path
 
 from loader.engine.base import RS_VERSION, XPROF_VERSION
 from loader.engine.rs import find_program
+from server.doctor import examine
+from server.settings import Settings
 
 
 def doctor(env: dict[str, str]) -> tuple[int, dict[str, str]]:
@@ -60,3 +62,54 @@ def test_the_engine_is_named_with_its_versions(tmp_path: Path) -> None:
         assert marks(lines, "engine: XPROF_HUB_ENGINE is fast") == ["FAIL"]
     else:
         assert lines[f"engine: fast: xprof-{XPROF_VERSION}+rs-{RS_VERSION}"] == "ok"
+
+
+PRODUCTION = {
+    "environment": "production",
+    "secret_key": "a long enough secret of this test, number 1",
+    "auth": "token",
+}
+
+
+def test_a_worker_is_not_asked_for_what_front_ends_need(tmp_path: Path) -> None:
+    """It has neither a public address nor a database, and need not write where uploads lie."""
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "uploads").mkdir()
+    settings = Settings.model_validate(
+        {
+            **PRODUCTION,
+            "data_dir": tmp_path / "data",
+            "storage_roots": str(tmp_path / "profiles"),
+            "upload_root": str(tmp_path / "uploads"),
+        }
+    )
+    of_worker = list(examine(settings, "worker"))
+    subjects = {finding.subject.split(" ")[0] for finding in of_worker}
+    assert subjects == {"engine", "sandbox", "redis", "storage", "uploads"}
+    assert all(one.is_good for one in of_worker if not one.subject.startswith("sandbox"))
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+    lacking = {one.remark.split(" ")[0] for one in examine(settings, "front") if not one.is_good}
+    assert lacking == {"XPROF_HUB_DATABASE_URL", "XPROF_HUB_BASE_URL", "XPROF_HUB_WORKERS"}
+    assert "engine" not in {one.subject for one in examine(settings, "front")}
+
+
+def test_a_worker_is_told_of_a_weak_secret_key(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {**PRODUCTION, "data_dir": tmp_path / "data", "secret_key": "short"}
+    )
+    (said,) = [one.remark for one in examine(settings, "worker") if one.subject == "settings"]
+    assert said.startswith("XPROF_HUB_SECRET_KEY has 5 characters")
+
+
+def test_no_other_part_is_examined(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [Path(sys.executable).parent / "xprof-hub", "doctor", "--only", "database"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "must be front or worker" in done.stderr

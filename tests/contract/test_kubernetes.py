@@ -15,8 +15,9 @@ import yaml
 from server.cli import app
 from server.metrics import Metrics
 from server.probes import METRICS_PATH, READY_PATHS
-from server.serve import Part, check_start
+from server.serve import check_start
 from server.settings import Settings
+from server.start_checks import Part
 from tests.contract.dockerfile import read_stages
 from tests.contract.rendered_manifests import (
     FOLDER,
@@ -203,8 +204,8 @@ def test_every_command_is_one_of_the_image(overlay: Rendered) -> None:
 def settings_of(overlay: Rendered, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """What the process in this pod reads: the image's variables, the overlay's, and secrets."""
     values = {
-        "secret-key": "a-long-random-value",
-        "old-secret-keys": "another-long-random-value",
+        "secret-key": "a-long-random-value-of-this-cluster",
+        "old-secret-keys": "another-long-random-value-of-this-cluster",
         "database-url": "postgresql+psycopg://hub@10.20.0.4/hub",
         "redis-url": "rediss://10.20.0.3:6378/0",
     }

@@ -17,7 +17,7 @@ KNOWN_AFTER_APPLY = {
     "XPROF_HUB_WORKERS": "https://worker.example.run.app",
     "XPROF_HUB_LARGE_WORKERS": "https://large-worker.example.run.app",
     "XPROF_HUB_IAP_AUDIENCE": "/projects/1/global/backendServices/2",
-    "XPROF_HUB_SECRET_KEY": "a-long-random-value",
+    "XPROF_HUB_SECRET_KEY": "a-long-random-value-of-this-deployment",
     "XPROF_HUB_REDIS_URL": "rediss://:secret@10.0.0.3:6378/0",
     "XPROF_HUB_REDIS_REPLICA_URL": "rediss://:secret@10.0.0.4:6378/0",
 }

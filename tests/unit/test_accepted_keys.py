@@ -110,7 +110,7 @@ def test_a_key_out_of_a_file_is_the_same_in_each_step() -> None:
 @pytest.mark.parametrize("key", ["", " ", "change-me\n", " change-me"])
 def test_production_is_not_talked_out_of_a_secret_by_blanks(key: str) -> None:
     settings = Settings.model_validate({"secret_key": key, "environment": "production"})
-    assert any("XPROF_HUB_SECRET_KEY" in line for line in settings.problems_of_worker())
+    assert any("XPROF_HUB_SECRET_KEY" in line for line in settings.problems_with_secrets())
 
 
 def test_neither_the_default_nor_nothing_is_ever_accepted() -> None:

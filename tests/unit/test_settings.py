@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import os
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from server.local_worker import environment_of
+from server.secret_strength import weakness_of
 from server.settings import Settings
+from server.start_checks import problems_of_settings
 
+OURS = "qU3uZ0n8T1vXw5yB7cD9eF2gH4jK6mPr"
+"""A secret key that is just as long as one has to be."""
 ROOTS = ("/data/a, b", " /blanks ", 'gs://bucket/"quoted"', "gs://bucket/[x]", "/data/ü")
 """Names that separate, surround or start a list somewhere."""
 
@@ -76,6 +82,12 @@ def test_a_home_that_nobody_has_is_refused() -> None:
         ({"base_url": "xprof.example.org"}, ["BASE_URL"]),
         ({"secret_key": "change-me"}, ["SECRET_KEY"]),
         ({"secret_key": ""}, ["SECRET_KEY"]),
+        ({"secret_key": OURS[:31]}, ["SECRET_KEY"]),
+        ({"secret_key": OURS[:32]}, []),
+        ({"secret_key": "abcdefg" * 10}, ["SECRET_KEY"]),
+        ({"old_secret_keys": OURS[:31]}, ["OLD_SECRET_KEYS:"]),
+        ({"old_secret_keys": f"{OURS[::-1]},x{OURS}"}, []),
+        ({"old_secret_keys": f"short,{OURS[::-1]},none"}, ["OLD_SECRET_KEYS:"] * 2),
         ({"auth": "dev"}, ["AUTH"]),
         ({"database_url": ""}, ["DATABASE_URL"]),
     ],
@@ -85,7 +97,7 @@ def test_production_needs_what_strangers_could_otherwise_abuse(
 ) -> None:
     complete = {
         "base_url": "https://xprof.example.org",
-        "secret_key": "a secret of ours",
+        "secret_key": OURS,
         "auth": "token",
         "database_url": "postgresql://db/hub",
     }
@@ -93,7 +105,22 @@ def test_production_needs_what_strangers_could_otherwise_abuse(
     problems = settings.problems_in_production()
     assert [line.split(" ")[0] for line in problems] == [f"XPROF_HUB_{name}" for name in at_fault]
     # A worker makes no links and has neither callers nor a database.
-    assert len(settings.problems_of_worker()) == at_fault.count("SECRET_KEY")
+    of_worker = {**changes, "environment": "production", "base_url": "", "database_url": ""}
+    worker = Settings.model_validate({"secret_key": OURS, **of_worker})
+    assert problems_of_settings(worker, "worker") == [line for line in problems if "KEY" in line]
+
+
+@pytest.mark.parametrize("key", ["correct horse battery staple", "x" * 99])
+def test_who_has_a_weak_key_is_told_how_to_make_another_but_not_which_it_was(key: str) -> None:
+    (line,) = Settings.model_validate({"secret_key": key}).problems_with_secrets()
+    assert "openssl rand -base64 32" in line
+    assert key not in line
+
+
+def test_what_our_guides_make_is_strong_enough() -> None:
+    for _ in range(200):
+        made = base64.b64encode(os.urandom(32)).decode(), os.urandom(16).hex()
+        assert [weakness_of(key) for key in made] == [None, None]
 
 
 @pytest.mark.parametrize(
