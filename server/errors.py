@@ -215,8 +215,12 @@ def _on_http_error(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _on_disconnect(_request: Request, _error: Exception) -> JSONResponse:
-    # Nobody is left to read this; without it every broken upload would be logged as a fault of ours.
-    return error_response(INVALID, "The connection ended before the request did.")
+    # Hardly anybody is left to read this; without it every broken upload would be logged as a fault of ours.
+    return error_response(
+        INVALID,
+        "The connection ended before the request did, or the request came too slowly.",
+        headers={"Connection": "close"},
+    )
 
 
 def _on_database_error(_request: Request, error: Exception) -> JSONResponse:

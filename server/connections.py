@@ -1,0 +1,138 @@
+"""What one connection may cost, whoever is at its other end: nobody has been asked who he is by then.
+
+uvicorn keeps every byte of a request's head until it is whole, and waits without end for the rest of it, for
+the body of a request that was answered, and for a reader who does not read. A process has so many open files
+only, so one machine could keep everybody else out. This decides by bytes and time alone: whose request it is,
+and how often he may ask, is `server.limits`' matter. Bodies that somebody reads are that reader's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+
+class TooManyHeadersError(Exception):
+    """A head has more headers than any browser, client or proxy sends."""
+
+
+class GuardedConnection(HttpToolsProtocol):
+    """uvicorn's connection, which ends by itself when its other end takes more than a fair share.
+
+    Class attributes:
+        head_bytes: most bytes of a request's line and headers; one piece from the network more may be read.
+        most_headers: most headers of a request.
+        head_seconds: how long a request's head may take from its first byte, and how long the rest of a body
+            is taken that nobody reads any more.
+        stalled_seconds: how long a reader may read nothing of what waits for him.
+    """
+
+    head_bytes: ClassVar[int] = 64 << 10
+    most_headers: ClassVar[int] = 200
+    head_seconds: ClassVar[float] = 30.0
+    stalled_seconds: ClassVar[float] = 60.0
+
+    _is_head = True
+    """Whether what comes next belongs to a head, or to nothing yet."""
+    _has_ended = False
+    """Whether a request was whole in the piece that is being looked at."""
+    _size = 0
+    """Bytes of the head that has begun."""
+    _receiving: asyncio.TimerHandle | None = None
+    _sending: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Whoever says nothing at all is given the time of an idle connection."""
+        super().connection_made(transport)
+        self._begin_idle()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """There is nothing to wait for any more."""
+        self._stop_receiving()
+        self._stop_sending()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Looks whether the head that these bytes belong to is still of a fair size, and in time."""
+        self._has_ended = False
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._is_head and not self._has_ended:
+            self._size += len(data)
+            if self._size > self.head_bytes:
+                self.send_400_response("The head of this request is too long.")
+                return
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        if self._has_ended:
+            # Its answer may have gone out before it was whole.
+            if is_answered and self.timeout_keep_alive_task is None:
+                self._begin_idle()
+        elif self._receiving is None and (self._is_head or is_answered):
+            self._receiving = self.loop.call_later(self.head_seconds, self.transport.abort)
+
+    def on_headers_complete(self) -> None:
+        """The head is whole.
+
+        Raises:
+            TooManyHeadersError: the parser makes it 400.
+        """
+        self._is_head = False
+        self._size = 0
+        self._stop_receiving()
+        if len(self.headers) > self.most_headers:
+            raise TooManyHeadersError
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The request is whole, and the next one may come."""
+        self._is_head = self._has_ended = True
+        self._stop_receiving()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Everything is written, and some of it perhaps not on its way yet."""
+        super().on_response_complete()
+        if self._sending is None and self.transport.get_write_buffer_size():
+            self._begin_sending()
+
+    def pause_writing(self) -> None:
+        """More waits for the reader than he takes."""
+        super().pause_writing()
+        self._stop_sending()
+        self._begin_sending()
+
+    def resume_writing(self) -> None:
+        """He has read."""
+        super().resume_writing()
+        self._stop_sending()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Closing would wait for a reader who does not read."""
+        self.transport.abort()
+
+    def _begin_idle(self) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def _begin_sending(self) -> None:
+        self._sending = self.loop.call_later(self.stalled_seconds, self._end_sending)
+
+    def _end_sending(self) -> None:
+        """Ends the connection, unless all was read meanwhile."""
+        self._sending = None
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+
+    def _stop_receiving(self) -> None:
+        if self._receiving is not None:
+            self._receiving.cancel()
+            self._receiving = None
+
+    def _stop_sending(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
