@@ -1,4 +1,4 @@
-"""Connections that take more than a fair share end by themselves: long heads, silence, readers who stand still.
+"""Connections that take more than a fair share end by themselves: long heads, dripping bytes, idle readers.
 
 What is too long or too slow is made small here, so that a second shows what a minute does in a hub.
 """
