@@ -13,6 +13,7 @@ pytest_plugins = (
     "tests.services.hub",
     "tests.services.node",
     "tests.services.postgres",
+    "tests.services.quick_clients",
     "tests.services.redis",
     "tests.services.registry",
     "tests.services.scripted",

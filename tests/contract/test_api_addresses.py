@@ -18,15 +18,18 @@ PAGES = ("/", "/docs", "/openapi.json", "/healthz", "/readyz", "/metrics")
 OF_LINK = ("", "/data/plugin/profile", "/data/plugin/profile/runs", "/data/plugin/profile/x")
 
 
-@pytest.fixture(params=["", PREFIX], ids=["no prefix", "prefix"])
-def any_api(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Api]:
+@pytest.fixture(scope="module", params=["", PREFIX], ids=["no prefix", "prefix"])
+def any_api(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Api]:
     """An API with and without a path prefix."""
-    with serve_api(api_settings(tmp_path, path_prefix=request.param)) as api:
+    folder = tmp_path_factory.mktemp("addresses")
+    with serve_api(api_settings(folder, path_prefix=request.param)) as api:
         yield api
 
 
 def test_no_address_leads_where_the_host_header_says(any_api: Api) -> None:
-    link = any_api.http.post(f"{new_session(any_api)}/shareLinks", json={}).json()
+    link = any_api.http.post(f"{new_session(any_api, 'anywhere')}/shareLinks", json={}).json()
     described = httpx2.get(f"{any_api.url}/openapi.json").json()["paths"]
     paths = [*PAGES, *described, *(f"/s/{link['token']}{rest}" for rest in OF_LINK)]
     assert len(paths) > 15
@@ -68,7 +71,7 @@ def test_metrics_are_outside_of_the_public_prefix_only(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_not_unchanged(any_api: Api) -> None:
-    link = any_api.http.post(f"{new_session(any_api)}/shareLinks", json={}).json()
+    link = any_api.http.post(f"{new_session(any_api, 'absent')}/shareLinks", json={}).json()
     base = f"{any_api.url}/s/{link['token']}/data/plugin/profile"
     any_tag = {"If-None-Match": "*"}
     for path in ("/no-such-file.js", "/data?tag=no_such_tool", "/_assets/0/index.js"):

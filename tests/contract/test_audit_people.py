@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import httpx2
 import pytest
-from typer.testing import CliRunner
 
 from auth.identity import Role
-from server.cli import app
 from tests.contract.api_calls import authorize, new_session, token_for
 from tests.contract.browsing import browser, location, sign_in
+from tests.contract.commands import Commands
 from tests.contract.test_audit_events import events_of
 from tests.contract.test_device_sign_in import begin, decide, exchange
 from tests.services.api import Api, ApiServers
@@ -88,12 +87,12 @@ def test_the_first_opening_of_a_day_by_each_viewer(one_api: Api) -> None:
 
 
 def test_a_token_that_is_made_beside_the_hub(one_api: Api) -> None:
-    environment = {
+    commands = Commands(one_api.url)
+    commands.environment |= {
         "XPROF_HUB_DATABASE_URL": one_api.settings.resolved_database_url,
         "XPROF_HUB_DATA_DIR": str(one_api.settings.data_dir),
     }
-    asked = ["tokens", "create", "ci", "--local", "--role", "viewer"]
-    made = CliRunner().invoke(app, asked, env=environment)
+    made = commands.run("tokens", "create", "ci", "--local", "--role", "viewer")
     assert made.exit_code == 0, made.output
     assert done(one_api, "") == [("hub:command", "tokens.manage", "create")]
     (event,) = events_of(one_api)

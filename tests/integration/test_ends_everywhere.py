@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,6 @@ from tests.contract.browsing import XPROF
 from tests.services.api import Api, api_settings, serve_api
 from tests.services.postgres import PostgresServer
 from tests.services.redis import RedisServer
-
-SOON = 5.0
-"""Seconds within which an end counts everywhere."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +71,9 @@ def test_an_end_counts_for_an_open_page_everywhere(
     known = {"If-None-Match": shown.headers["etag"]}
     assert pair.other.get(f"{path}/", headers=known).status_code == 304
     assert end(pair.one, link).status_code == 200
-    ended = time.monotonic()
+    # From the very next question on, which is sooner than the 5 s that docs/security.md promises.
     routes = ("", "runs", "run_tools", "data?tag=hlo_stats", "status", "progress/data", "bundle.js")
     for route in routes:
         answer = pair.other.get(f"{path}/{route}", headers=known)
         assert answer.status_code == status, route
         assert answer.headers["cache-control"] == "no-store"
-    assert time.monotonic() - ended < SOON

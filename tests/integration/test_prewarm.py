@@ -6,11 +6,15 @@ import json
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import psutil
 import pytest
 
+from server.registry.database import Database
+from server.registry.sessions import get_session
+from server.registry.summaries import get_summary
+from server.settings import DATABASE_FILE
 from tests.services.cluster import PROFILE_PATH, conversions, get
 from tests.services.hub import HubFactory, HubProcess, copy_of, post
 from tests.services.pair import Pair, lookups, start_pair, until
@@ -51,6 +55,30 @@ def state_of(session: str) -> str:
     answer = get(session).json()
     assert isinstance(answer, dict)
     return str(answer["prewarm"])
+
+
+def wait_until_done(pair: Pair, session: str) -> None:
+    """Until a session is converted and its figures are read, too: then nothing more is asked for it."""
+    until(lambda: state_of(session) == "done")
+    run, name = session.split("/machineLearningRuns/")[1].split("/profilerSessions/")
+    database = Database(f"sqlite:///{pair.env['XPROF_HUB_DATA_DIR']}/{DATABASE_FILE}")
+    uid = get_session(database, unquote(run), unquote(name)).uid
+
+    def has_figures() -> bool:
+        found = get_summary(database, uid)
+        return found is not None and bool(found.state.engine)
+
+    until(has_figures)
+    database.close()
+
+
+def wait_until_converting(session: str) -> None:
+    """Until the engine, which a test has paused, holds up the first thing that is made of a session.
+
+    Before that, and between two things, nothing is asked of the worker, as when all was given up.
+    """
+    converting = f"{link_to(session)}/progress/run_tools"
+    until(lambda: progress(converting)["phase"] == "convert")
 
 
 def progress(url: str) -> dict[str, object]:
@@ -100,7 +128,7 @@ def first_conversions(pair: Pair) -> dict[tuple[str, str], int]:
 
 def test_the_first_click_is_a_hit(pair: Pair, small_session: Path) -> None:
     session = attach(pair, small_session, "hit")
-    until(lambda: state_of(session) == "done")
+    wait_until_done(pair, session)
     made = first_conversions(pair)
     before = lookups(pair.front)
     host = min(path.name for path in small_session.iterdir()).removesuffix(".xplane.pb")
@@ -121,7 +149,7 @@ def test_progress_of_a_prewarm_leaves_the_sessions_etag_alone(
 ) -> None:
     session = attach(pair, small_session, "etag")
     etag = get(session).headers["etag"]
-    until(lambda: state_of(session) == "done")
+    wait_until_done(pair, session)
     assert get(session).headers["etag"] == etag
 
 
@@ -150,7 +178,8 @@ def test_it_can_be_cancelled_on_another_front_end(
     made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "cancelled")
-        until(lambda: state_of(session) == "running")
+        wait_until_converting(session)
+        assert state_of(session) == "running"
         elsewhere = session.replace(pair.front.url, other.url)
         ask("POST", f"{elsewhere}:cancelPrewarm")
         assert state_of(session) == "cancelled"
@@ -166,18 +195,15 @@ def check_that_the_next_one_is_all(
 ) -> None:
     """Prewarms another session and checks that nothing else was converted since: its three answers."""
     after = attach(pair, session, quote(run))
-    until(lambda: state_of(after) == "done")
+    wait_until_done(pair, after)
     assert sum(first_conversions(pair).values()) == sum(made.values()) + 3
 
 
 def test_deleting_the_session_ends_it(pair: Pair, small_session: Path) -> None:
-    until(lambda: asked_of_worker(pair) == 0)  # figures of earlier sessions neither
     made = first_conversions(pair)
     with paused_engine(pair.worker):
         session = attach(pair, small_session, "deleted")
-        # Not before the engine holds it up: nothing is asked for between two of its requests, either.
-        converting = f"{link_to(session)}/progress/run_tools"
-        until(lambda: progress(converting)["phase"] == "convert")
+        wait_until_converting(session)
         until(lambda: asked_of_worker(pair) == 1)
         ask("DELETE", session)
         until(lambda: asked_of_worker(pair) == 0)
@@ -203,7 +229,7 @@ def test_a_damaged_profile_is_done_and_says_why_at_the_first_click(
     for path in folder.iterdir():
         path.write_bytes(b"no profile at all")
     session = attach(pair, folder, "damaged")
-    until(lambda: state_of(session) == "done")
+    wait_until_done(pair, session)
     answer = get(f"{link_to(session)}/data?tag=overview_page&host=ALL_HOSTS")
     assert json.loads(answer.body)["error"]["details"][0]["reason"] == "malformed"
 
@@ -211,8 +237,7 @@ def test_a_damaged_profile_is_done_and_says_why_at_the_first_click(
 def test_people_go_before_sessions_that_nobody_has_opened(pair: Pair, small_session: Path) -> None:
     with paused_engine(pair.worker):
         first = attach(pair, small_session, "first")
-        converting = f"{link_to(first)}/progress/run_tools"
-        until(lambda: progress(converting)["phase"] == "convert")
+        wait_until_converting(first)
         second = attach(pair, small_session, "second")
         until(lambda: progress(f"{link_to(second)}/progress/status")["phase"] == "wait")
         link = link_to(attach(pair, small_session, "opened", "&prewarm=false"))
@@ -222,7 +247,8 @@ def test_people_go_before_sessions_that_nobody_has_opened(pair: Pair, small_sess
         # One of the three has the only place; the one that a person wants is the next.
         assert progress(f"{link}/progress/{route}")["ahead"] == 0
     assert get(f"{link}/{route}").status == 200
-    until(lambda: (state_of(first), state_of(second)) == ("done", "done"))
+    for session in (first, second):
+        wait_until_done(pair, session)
 
 
 def test_a_name_with_a_colon_is_a_session_like_any(pair: Pair, small_session: Path) -> None:

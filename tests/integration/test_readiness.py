@@ -7,13 +7,13 @@ import json
 import logging
 import os
 import signal
-import time
 
 import pytest
 
 from loader.engine.sandbox import LAYERS, Layer
 from loader.engine.xprof import XprofEngine
 from server.readiness import Readiness, SandboxMissingError
+from tests.services.pair import until
 
 
 def answer_of(readiness: Readiness) -> tuple[int, dict[str, str]]:
@@ -54,11 +54,9 @@ def test_an_engine_that_died_is_started_by_the_next_question() -> None:
         first = engine.zygote_pid
         assert first is not None
         os.kill(first, signal.SIGKILL)
-        while engine.zygote_pid is not None:
-            time.sleep(0.01)
+        until(lambda: engine.zygote_pid is None)
         # It is asked as often as a probe would; each question waits for the start a little.
-        statuses = [answer_of(readiness)[0] for _ in range(10)]
-        assert statuses[-1] == 200
+        until(lambda: answer_of(readiness)[0] == 200)
         assert engine.zygote_pid not in {None, first}
     finally:
         engine.close()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import redis
 
 from loader.redis_results import connect
 from server.limits.attempts import Attempts
 from server.limits.traffic import Traffic
 from server.limits.windows import Counted, Limit
+from tests.services.pair import until
 from tests.services.redis import RedisServer
 
 GUESSES = Limit("guesses-of-this-test", 20)
@@ -67,10 +66,7 @@ def test_the_first_request_begins_an_exchange_and_waits_for_none(redis_server: R
     traffic = Traffic(client, noon)
     traffic.count(Counted(limit, ADDRESS))
     key = Counted(limit, ADDRESS).key(noon())
-    for _ in range(100):
-        if client.get(key) is not None:
-            break
-        time.sleep(0.02)
+    until(lambda: client.get(key) is not None)
     assert client.get(key) == b"1"
     traffic.close()
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import httpx2
 import pytest
 import uvicorn
-from sqlalchemy import create_engine
 
 from server.app import create_app
 from server.registry.metadata import METADATA
@@ -115,11 +114,9 @@ class ApiServers:
         # What one test asked too often is not the next one's fault.
         api.services.limits.traffic._counts.clear()
         api.services.limits.attempts._counts.clear()
-        engine = create_engine(api.settings.resolved_database_url)
-        with engine.begin() as connection:
+        with api.services.database.writing() as session:
             for table in reversed(METADATA.sorted_tables):
-                connection.execute(table.delete())
-        engine.dispose()
+                session.execute(table.delete())
         profiles = Path(api.settings.storage_roots[0])
         for folder in (profiles, Path(api.settings.upload_root)):
             shutil.rmtree(folder)

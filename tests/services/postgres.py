@@ -77,6 +77,7 @@ class PostgresServer:
         if self._process is None:
             raise ServiceError("this PostgreSQL was not started")
         server = psutil.Process(self._process.popen.pid)
+        server.suspend()  # first, so that it starts no other process meanwhile
         frozen = [server, *server.children(recursive=True)]
         for process in frozen:
             process.suspend()
