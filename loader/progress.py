@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import time
 import uuid
@@ -66,17 +67,20 @@ class Progress:
         Raises:
             ValueError: it is something else.
         """
-        row = json.loads(text)
         try:
-            return cls(
+            row = json.loads(text)
+            progress = cls(
                 Phase(row["phase"]),
                 float(row["started"]),
                 int(row["ahead"]),
                 int(row["done_bytes"]),
                 int(row["total_bytes"]),
             )
-        except (KeyError, TypeError) as problem:
+        except (KeyError, TypeError, OverflowError, RecursionError) as problem:
             raise ValueError(f"not a progress: {problem}") from problem
+        if not math.isfinite(progress.started):
+            raise ValueError("not a progress: it began at no time")
+        return progress
 
 
 class ProgressBoard(Protocol):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import struct
 import threading
@@ -26,6 +27,7 @@ from loader.errors import ErrorCode, LoaderError
 PIECE_BYTES = 1 << 20
 _LENGTH = struct.Struct(">I")
 _HEADER_LIMIT = 1 << 20
+_MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+-]+")
 logger = logging.getLogger(__name__)
 
 
@@ -76,13 +78,30 @@ class ResultHeader:
         Raises:
             ValueError: the text is not such a header.
         """
-        fields = json.loads(text)
         try:
+            fields = json.loads(text)
             error = fields.pop("error")
             fields["warnings"] = tuple(fields["warnings"])
-            return cls(**fields, error=StoredError(**error) if error else None)
-        except (KeyError, TypeError, AttributeError) as problem:
+            header = cls(**fields, error=StoredError(**error) if error else None)
+        except (KeyError, TypeError, AttributeError, RecursionError) as problem:
             raise ValueError(f"not a result header: {problem}") from problem
+        header._require_sense()
+        return header
+
+    def _require_sense(self) -> None:
+        """Stores are shared: what somebody else wrote there must not fail whoever reads it, or only later.
+
+        Raises:
+            ValueError: a field is not what it is declared to be.
+        """
+        texts = [self.content_type, self.digest, *self.warnings]
+        if self.error is not None:
+            ErrorCode(self.error.code)
+            texts += [self.error.message, self.error.file or ""]
+        is_text = all(isinstance(text, str) for text in texts)
+        is_size = all(type(size) is int and size >= 0 for size in (self.size, self.raw_size))
+        if not (is_text and is_size and _MEDIA_TYPE.fullmatch(self.content_type)):
+            raise ValueError("not a result header: a field holds something else")
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class GuardedConnection(HttpToolsProtocol):
     head_bytes: ClassVar[int] = 64 << 10
     most_headers: ClassVar[int] = 200
     head_seconds: ClassVar[float] = 30.0
-    stalled_seconds: ClassVar[float] = 60.0
+    stalled_seconds: ClassVar[float] = 30.0
 
     _is_head = True
     """Whether what comes next belongs to a head, or to nothing yet."""

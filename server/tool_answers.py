@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ import httpx2
 from fastapi import Request, Response
 
 from loader.catalog import SessionFiles, list_session
+from loader.engine.base import CONTENT_TYPES
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest, encoded_key, failure_key
 from loader.plan import Plan
@@ -40,6 +41,8 @@ from server.schemas.progress import AnswerProgress
 from server.services import Services
 from server.streams import ClosingResponse
 from server.tracing.notes import timed
+from server.whole_answers import Found, look_up, parse_json, whole_body
+from server.workers import WorkerAnswer
 
 _LISTING_TURN_SECONDS = 10.0
 """How long a listing may wait for others, when the storage is slow to answer all."""
@@ -66,20 +69,50 @@ class ToolAnswers:
         Raises:
             LoaderError: the storage's own errors; STORAGE_UNAVAILABLE, too, when too many wait for it.
         """
+        files = await self._on_listing(locations, lambda files: files)
+        self._services.listings.note(files)
+        return files
+
+    async def list_and_plan(
+        self, locations: tuple[str, ...], read: Callable[[SessionFiles], ToolRequest]
+    ) -> tuple[SessionFiles, Plan]:
+        """The session's hosts as they are now, and the plan for what is asked of them; in one thread.
+
+        Args:
+            locations: of the session.
+            read: makes the request, given the session's files.
+
+        Raises:
+            LoaderError: as `list_session`, and what `read` raises; NOT_FOUND for a host that is not there.
+        """
+
+        def planned(files: SessionFiles) -> tuple[SessionFiles, Plan]:
+            return files, self._plan_now(files, read(files))
+
+        files, plan = await self._on_listing(locations, planned)
+        self._services.listings.note(files)
+        return files, plan
+
+    async def _on_listing(self, locations: tuple[str, ...], use: Callable[[SessionFiles], T]) -> T:
+        """What is made of a new listing, in the thread that lists; a change of threads costs as much.
+
+        Raises:
+            LoaderError: as `list_session`, and what `use` raises.
+        """
         storage, threads = self._services.storage, self._services.threads.storage
+
+        def work() -> T:
+            return use(list_session(storage, locations))
+
         try:
             # Ends the wait for a thread only; a listing that has begun ends by itself.
             with timed("listing"), anyio.fail_after(_LISTING_TURN_SECONDS):
-                files = await anyio.to_thread.run_sync(
-                    list_session, storage, locations, limiter=threads
-                )
+                return await anyio.to_thread.run_sync(work, limiter=threads)
         except TimeoutError as problem:
             raise LoaderError(
                 ErrorCode.STORAGE_UNAVAILABLE,
                 "The storage is slow to answer, and too many wait for it. Try again in a minute.",
             ) from problem
-        self._services.listings.note(files)
-        return files
 
     async def recall_session(self, locations: tuple[str, ...]) -> SessionFiles:
         """The session's hosts as they were some seconds ago, for those who ask again and again.
@@ -92,8 +125,7 @@ class ToolAnswers:
     async def respond(
         self,
         http: Request,
-        session: SessionFiles,
-        request: ToolRequest,
+        plan: Plan,
         file_name: str | None = None,
         notes: Sequence[str] = (),
     ) -> Response:
@@ -101,15 +133,13 @@ class ToolAnswers:
 
         Args:
             http: what the browser sent.
-            session: the session's files.
-            request: what is asked of it.
+            plan: what is asked.
             file_name: offers the answer as a file of this name.
             notes: sentences that go before the answer's own warnings.
 
         Raises:
             LoaderError: why there is no answer.
         """
-        plan = await self._plan(session, request)
         encoding = choose_encoding(http.headers.get("accept-encoding"))
         headers = _headers(plan.key, encoding, file_name)
         if holds_etag(http.headers.get("if-none-match"), headers["ETag"]):
@@ -125,8 +155,14 @@ class ToolAnswers:
         if encoding != IDENTITY:
             headers["Content-Encoding"] = encoding
         # A HEAD answer says nothing of the length: that of the recoded body is not known yet.
-        pieces = iter(()) if http.method == "HEAD" else body.pieces
-        return ClosingResponse(pieces, body.close, headers, body.header.content_type)
+        is_head = http.method == "HEAD"
+        pieces = iter(()) if is_head else body.pieces
+        # Caches are shared: what is written there by others must not become a page.
+        known = body.header.content_type in CONTENT_TYPES
+        content_type = body.header.content_type if known else "application/octet-stream"
+        if body.whole is not None and not is_head:
+            return Response(body.whole, headers=headers, media_type=content_type)
+        return ClosingResponse(pieces, body.close, headers, content_type)
 
     async def read_json(self, session: SessionFiles, request: ToolRequest) -> object:
         """A small JSON answer, parsed.
@@ -135,7 +171,10 @@ class ToolAnswers:
             LoaderError: why there is no answer.
         """
         plan = await self._plan(session, request)
-        body = await self._open(plan, IDENTITY)
+        body = await self._open(plan, ZSTD)
+        if body.whole is not None:
+            return await self._in_thread(parse_json, body.whole)
+        body = self._recoded(body, IDENTITY)
         try:
             return json.loads(b"".join([piece async for piece in body.pieces]))
         except (ConnectionError, httpx2.TransportError) as problem:
@@ -168,8 +207,11 @@ class ToolAnswers:
         return await self._progress_of(plan)
 
     async def _plan(self, session: SessionFiles, request: ToolRequest) -> Plan:
+        return await self._in_thread(self._plan_now, session, request)
+
+    def _plan_now(self, session: SessionFiles, request: ToolRequest) -> Plan:
         asked = replace(request, redaction=self._redaction)
-        return await self._in_thread(plan_for, session, self._services.engine_version, asked)
+        return plan_for(session, self._services.engine_version, asked)
 
     async def _progress_of(self, plan: Plan) -> AnswerProgress:
         if await self._is_settled(plan):
@@ -204,8 +246,8 @@ class ToolAnswers:
         stored = await self._look_up(plan.key)
         if stored is None:
             return False
-        may_help = self._may_large_help(stored)
-        await self._in_thread(close_pieces, stored)
+        may_help = self._may_large_help(stored.result)
+        await self._in_thread(close_pieces, stored.result)
         return not may_help or await self._in_thread(contains, failure_key(plan.key))
 
     async def is_kept(self, session: SessionFiles, request: ToolRequest) -> bool:
@@ -215,40 +257,51 @@ class ToolAnswers:
 
     async def _open(self, plan: Plan, encoding: str) -> Body:
         """The body in the encoding, from the nearest place that has it."""
-        cache, lookups = self._services.threads.cache, self._services.lookups
+        lookups = self._services.lookups
         with timed("cache"):
             if encoding not in {ZSTD, IDENTITY}:
                 ready = await self._look_up(encoded_key(plan.key, encoding))
                 if ready is not None:
                     self._services.metrics.results.labels("hit").inc()
                     lookups.note(is_found=True)
-                    return stored_body(plan.key, ready, cache)
-            stored = await self._look_up(plan.key)
-        lookups.note(is_found=stored is not None)
+                    return self._body_of(plan.key, ready)
+            found = await self._look_up(plan.key)
+        lookups.note(is_found=found is not None)
+        stored = found.result if found is not None else None
         wants_large = stored is not None and self._may_large_help(stored)
-        if stored is not None and not wants_large:
+        if found is not None and not wants_large:
             self._services.metrics.results.labels("hit").inc()
             ask = partial(self._services.workers.get, plan.request)
-            body = stored_body(plan.key, answer_or_raise(stored), cache, ask)
+            answer_or_raise(found.result)
+            body = self._body_of(plan.key, found, ask)
         else:
             self._services.metrics.results.labels("miss").inc()
             with timed("worker"):
                 ask = partial(self._services.workers.get, plan.request, is_large=wants_large)
                 answer = await ask()
             body = worker_body(answer, ask)
-        if encoding == ZSTD:
-            return body
+        return body if encoding == ZSTD else self._recoded(body, encoding)
+
+    def _recoded(self, body: Body, encoding: str) -> Body:
+        """The same in another encoding."""
         folder = self._services.settings.data_dir / "recoding"
         keep = partial(self._keep, encoded_key(body.key, encoding))
-        return recoded_body(body, encoding, folder, cache, keep)
+        return recoded_body(body, encoding, folder, self._services.threads.cache, keep)
 
     def _may_large_help(self, stored: OpenResult) -> bool:
         """Whether what is remembered is a failure for want of memory, and there are larger workers."""
         error = stored.header.error
         return error is not None and self._services.workers.may_help(error.as_error())
 
-    async def _look_up(self, key: str) -> OpenResult | None:
-        return await self._in_thread(self._services.results.open, key)
+    async def _look_up(self, key: str) -> Found | None:
+        return await self._in_thread(look_up, self._services.results, key)
+
+    def _body_of(
+        self, key: str, found: Found, ask: Callable[[], Awaitable[WorkerAnswer]] | None = None
+    ) -> Body:
+        if found.whole is not None:
+            return whole_body(key, found, found.whole)
+        return stored_body(key, found.result, self._services.threads.cache, ask)
 
     async def _in_thread(self, call: Callable[..., T], *arguments: object) -> T:
         limiter = self._services.threads.cache

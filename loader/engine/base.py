@@ -21,6 +21,11 @@ ENGINE_VERSION = f"xprof-{XPROF_VERSION}"
 RS_VERSION = "0.1.3"
 """The one version of xprof-rs that the fast engine uses (pinned in pyproject.toml)."""
 
+CONTENT_TYPES = frozenset(
+    {"application/json", "text/plain", "application/octet-stream", "text/csv"}
+)
+"""All that a conversion may answer with. HTML is not among them: XProf's holds unescaped names."""
+
 OptionValue = str | int | bool
 EngineName = Literal["xprof", "fast"]
 

@@ -9,17 +9,12 @@ import re
 import signal
 from dataclasses import dataclass
 
-from loader.engine.base import Job, Limits
+from loader.engine.base import CONTENT_TYPES, Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.refusals import one_unreadable, unreadable
 from loader.scratch_files import DISK_FULL, FULL_SECONDS, is_full
 from loader.storage.base import XPLANE_SUFFIX
-
-CONTENT_TYPES = frozenset(
-    {"application/json", "text/plain", "application/octet-stream", "text/csv"}
-)
-"""All that a conversion may answer with. HTML is not among them: XProf's holds unescaped names."""
 
 _MESSAGE_LENGTH = 300
 _FROM_CHILD = frozenset(

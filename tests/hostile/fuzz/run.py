@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loader.engine.base import EngineName
-from loader.engine.outcome import CONTENT_TYPES
+from loader.engine.base import CONTENT_TYPES, EngineName
 from loader.errors import ErrorCode
 from loader.tools import HEALTH, MODULE_LIST, RUN_TOOLS, TOOLS
 from tests.hostile.fuzz.arena import FILE, Arena, Reply, decoded
