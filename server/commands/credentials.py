@@ -1,15 +1,19 @@
 """Which hub a command talks to and with which token: options, variables, and the file that `login` keeps.
 
 The file holds secrets. It belongs to its owner alone, is replaced as a whole, and a token in it is sent to
-the address that it was kept for and to no other.
+the address that it was kept for and to no other. Who changes it holds a lock from reading to replacing, so
+that of two commands at once neither takes back what the other has kept.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +23,8 @@ from server.client import DEFAULT_URL
 
 _FILE = "hubs.json"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS})
+"""How a file system says that it has no locks, as some that homes are mounted from."""
 
 
 class CredentialsError(Exception):
@@ -107,11 +113,11 @@ def keep_token(url: str, token: str) -> Path:
     Raises:
         CredentialsError: it can't be written.
     """
-    kept = load_hubs()
     address = _plain(url)
-    others = {known: secret for known, secret in kept.tokens.items() if known != address}
-    tokens = others | ({address: token} if token else {})
-    return _write(KeptHubs(current=address, tokens=tokens))
+    with _changing() as kept:
+        others = {known: secret for known, secret in kept.tokens.items() if known != address}
+        tokens = others | ({address: token} if token else {})
+        return _write(KeptHubs(current=address, tokens=tokens))
 
 
 def forget_tokens(url: str | None) -> list[str]:
@@ -120,20 +126,58 @@ def forget_tokens(url: str | None) -> list[str]:
     Raises:
         CredentialsError: the file can't be changed.
     """
-    kept = load_hubs()
+    if not credentials_file().exists():
+        return []
     address = None if url is None else _plain(url)
-    gone = [known for known in kept.tokens if address in {None, known}]
-    if gone or kept.current:
-        left = {known: secret for known, secret in kept.tokens.items() if known not in gone}
-        current = "" if address in {None, kept.current} else kept.current
-        _write(KeptHubs(current=current, tokens=left))
-    return gone
+    with _changing() as kept:
+        gone = [known for known in kept.tokens if address in {None, known}]
+        if gone or kept.current:
+            left = {known: secret for known, secret in kept.tokens.items() if known not in gone}
+            current = "" if address in {None, kept.current} else kept.current
+            _write(KeptHubs(current=current, tokens=left))
+        return gone
+
+
+@contextlib.contextmanager
+def _changing() -> Iterator[KeptHubs]:
+    """What is kept, which no other command changes meanwhile; waits for one that does.
+
+    The lock is a file of its own: the one with the tokens is replaced, and a lock on it with it.
+
+    Raises:
+        CredentialsError: the file can't be read or changed.
+    """
+    path = credentials_file()
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(
+            path.with_name(f"{_FILE}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
+    except OSError as problem:
+        raise CredentialsError(f"{path} can't be written: {problem}") from problem
+    try:
+        _lock(lock, path)
+        yield load_hubs()
+    finally:
+        os.close(lock)
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """Takes the lock; goes on without one where there are none, as signing in must work there too.
+
+    Raises:
+        CredentialsError: it can't be taken.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as problem:
+        if problem.errno not in _NO_LOCKS:
+            raise CredentialsError(f"{path} can't be locked: {problem}") from problem
 
 
 def _write(hubs: KeptHubs) -> Path:
     path = credentials_file()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Made with mode 0600: at no moment can others read it.
         descriptor, name = tempfile.mkstemp(prefix=".hubs-", dir=path.parent)
         draft = Path(name)

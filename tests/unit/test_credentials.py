@@ -38,7 +38,8 @@ def test_a_token_is_kept_for_its_owner_alone() -> None:
     assert path == credentials_file()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert [entry.name for entry in path.parent.iterdir()] == ["hubs.json"]
+    assert {entry.name for entry in path.parent.iterdir()} == {"hubs.json", "hubs.json.lock"}
+    assert {stat.S_IMODE(entry.stat().st_mode) for entry in path.parent.iterdir()} == {0o600}
     found = find_access("", "")
     assert (found.url, found.token, found.source) == (ONE, "xpa_one", str(path))
 
