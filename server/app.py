@@ -6,13 +6,11 @@ static files of XProf's UI are read from the installed package's folder.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
-from fastapi import FastAPI, Response
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from auth.link_seals import LinkSeals
@@ -28,6 +26,7 @@ from server.errors import install_error_handlers
 from server.figures.collecting import Collector
 from server.figures.filling import Figures
 from server.front_lookups import FrontLookups
+from server.front_readiness import FrontReadiness
 from server.job_path import JobPath
 from server.limits.middleware import LimitTraffic
 from server.limits.service import open_limits
@@ -212,19 +211,6 @@ def _add_middleware(app: FastAPI, services: Services) -> None:
 
 
 def _add_probes(app: FastAPI, services: Services) -> None:
-    latest: asyncio.Task[None] | None = None
-
-    async def ready() -> Response:
-        nonlocal latest
-        if latest is None or latest.done():
-            latest = asyncio.create_task(run_in_threadpool(services.database.ping))
-        # One for all who ask meanwhile: strangers may do so, as often as they like.
-        asking = latest
-        await asyncio.wait({asking})
-        problem = asking.exception()
-        if problem is not None:
-            return JSONResponse({"status": "database", "message": type(problem).__name__}, 503)
-        return JSONResponse({"status": "ok"})
-
     metrics = None if services.settings.metrics_port else services.metrics
-    add_probes(app, ready, app.state.stopping, metrics)
+    readiness = FrontReadiness(services.database)
+    add_probes(app, readiness.answer, app.state.stopping, metrics)
