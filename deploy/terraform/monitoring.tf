@@ -47,7 +47,8 @@ resource "google_logging_metric" "errors" {
   depends_on = [google_project_service.this]
 }
 
-# As somebody with a link would: the path answers on both host names without signing in, and asks the database.
+# As somebody with a link would: the path answers on both host names without signing in, and asks the database, whose
+# absence takes no front end away and stands in the words only.
 resource "google_monitoring_uptime_check_config" "links" {
   project      = var.project_id
   display_name = "${var.name}: share links"
@@ -60,6 +61,11 @@ resource "google_monitoring_uptime_check_config" "links" {
     port         = 443
     use_ssl      = true
     validate_ssl = true
+  }
+
+  content_matchers {
+    content = "\"status\":\"ok\""
+    matcher = "CONTAINS_STRING"
   }
 
   monitored_resource {

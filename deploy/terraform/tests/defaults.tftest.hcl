@@ -176,6 +176,11 @@ run "defaults" {
   }
 
   assert {
+    condition     = [for matcher in google_monitoring_uptime_check_config.links.content_matchers : [matcher.matcher, matcher.content]] == [["CONTAINS_STRING", "\"status\":\"ok\""]]
+    error_message = "A front end without a database answers 200 and is seen to lack it."
+  }
+
+  assert {
     condition = toset(concat(keys(google_monitoring_alert_policy.thresholds), keys(google_monitoring_alert_policy.queries))) == toset([
       "errors", "memory_kills", "database_down", "database_cpu", "database_disk", "database_connections", "redis_memory", "jobs_failed", "burn_rate",
       "first_byte", "queue", "hit_rate", "redis_failed", "workers_failed", "lost_registrations",
