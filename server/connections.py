@@ -13,6 +13,9 @@ from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+_CHUNKED = 8
+"""How many bytes one byte of a body may take at most; in chunks of one byte it takes six."""
+
 
 class TooManyHeadersError(Exception):
     """A head has more headers than any browser, client or proxy sends."""
@@ -22,7 +25,8 @@ class GuardedConnection(HttpToolsProtocol):
     """uvicorn's connection, which ends by itself when its other end takes more than a fair share.
 
     Class attributes:
-        head_bytes: most bytes of a request's line and headers; one piece from the network more may be read.
+        head_bytes: most bytes of a request's line and headers, and of what follows a body; one piece from the
+            network more may be read.
         most_headers: most headers of a request.
         head_seconds: how long a request's head may take from its first byte, and how long the rest of a body
             is taken that nobody reads any more.
@@ -39,7 +43,9 @@ class GuardedConnection(HttpToolsProtocol):
     _has_ended = False
     """Whether a request was whole in the piece that is being looked at."""
     _size = 0
-    """Bytes of the head that has begun."""
+    """Bytes of the head that has begun, or all that have come after it."""
+    _body_size = 0
+    """Those among them that are the body, and not what a body in chunks is wrapped in."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
 
@@ -60,10 +66,10 @@ class GuardedConnection(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._is_head and not self._has_ended:
+        if not self._has_ended:
             self._size += len(data)
-            if self._size > self.head_bytes:
-                self.send_400_response("The head of this request is too long.")
+            if self._size > self.head_bytes + _CHUNKED * self._body_size:
+                self._refuse()
                 return
         is_answered = self.cycle is not None and self.cycle.response_complete
         if self._has_ended:
@@ -73,6 +79,16 @@ class GuardedConnection(HttpToolsProtocol):
         elif self._receiving is None and (self._is_head or is_answered):
             self._receiving = self.loop.call_later(self.head_seconds, self.transport.abort)
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a field after the body, which nobody may take for one (RFC 9110, 6.5.1)."""
+        if self._is_head:
+            super().on_header(name, value)
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_size += len(body)
+        super().on_body(body)
+
     def on_headers_complete(self) -> None:
         """The head is whole.
 
@@ -80,7 +96,7 @@ class GuardedConnection(HttpToolsProtocol):
             TooManyHeadersError: the parser makes it 400.
         """
         self._is_head = False
-        self._size = 0
+        self._size = self._body_size = 0
         self._stop_receiving()
         if len(self.headers) > self.most_headers:
             raise TooManyHeadersError
@@ -89,6 +105,7 @@ class GuardedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The request is whole, and the next one may come."""
         self._is_head = self._has_ended = True
+        self._size = self._body_size = 0
         self._stop_receiving()
         super().on_message_complete()
 
@@ -112,6 +129,16 @@ class GuardedConnection(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         """Closing would wait for a reader who does not read."""
         self.transport.abort()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Whoever asks for another protocol is answered in this one, and can't fill the log by asking."""
+
+    def _refuse(self) -> None:
+        """Ends the connection; in words where they can't get into an answer that is under way."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.send_400_response("The head or the tail of this request is too long.")
+        else:
+            self.transport.abort()
 
     def _begin_idle(self) -> None:
         self.timeout_keep_alive_task = self.loop.call_later(

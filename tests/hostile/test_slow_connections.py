@@ -35,6 +35,11 @@ async def _small(_request: Request) -> PlainTextResponse:
     return PlainTextResponse("here")
 
 
+async def _headers(request: Request) -> PlainTextResponse:
+    await request.body()
+    return PlainTextResponse(" ".join(request.headers.keys()))
+
+
 async def _echo(request: Request) -> PlainTextResponse:
     try:
         return PlainTextResponse(str(len(await read_limited_body(request))))
@@ -56,6 +61,7 @@ def server() -> Iterator[uvicorn.Server]:
     listener = socket.create_server(("127.0.0.1", 0))
     routes = [
         Route("/small", _small, methods=["GET", "POST"]),
+        Route("/headers", _headers, methods=["POST"]),
         Route("/echo", _echo, methods=["POST"]),
         Route("/long", _long),
     ]
@@ -106,14 +112,21 @@ def _all_of(connection: socket.socket) -> bytes:
     return received
 
 
+_IN_CHUNKS = b"POST /headers HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("line", [b"a\r\nX-Much: ", b"a"], ids=["many fields", "one endless field"])
 @pytest.mark.parametrize(
-    "line",
-    [b"X-Much: " + b"a" * 8000 + b"\r\n", b"a" * 8000],
-    ids=["headers", "one endless header"],
+    "start",
+    [b"GET /small HTTP/1.1\r\nX-First: ", _IN_CHUNKS + b"0\r\nX-First: ", _IN_CHUNKS + b"5;x="],
+    ids=["head", "tail", "wrapping"],
 )
-def test_a_head_without_end_is_not_kept(address: tuple[str, int], line: bytes) -> None:
+def test_what_is_no_body_and_has_no_end_is_not_kept(
+    address: tuple[str, int], start: bytes, line: bytes
+) -> None:
+    line *= 8000
     with _connect(address) as connection:
-        connection.sendall(b"GET /small HTTP/1.1\r\nHost: here\r\nX-First: ")
+        connection.sendall(start)
         sent = 0
         try:
             while sent < 64 << 20:
@@ -122,6 +135,17 @@ def test_a_head_without_end_is_not_kept(address: tuple[str, int], line: bytes) -
             pass
         # What the kernel holds on its way comes on top of the 64 KiB that the server takes.
         assert sent < 16 << 20
+
+
+def test_what_follows_a_body_is_no_header(address: tuple[str, int]) -> None:
+    with _connect(address) as connection:
+        connection.sendall(_IN_CHUNKS + b"2\r\nab\r\n0\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n")
+        answer = b""
+        while not answer.endswith(b"transfer-encoding"):
+            piece = connection.recv(65_536)
+            assert piece, answer
+            answer += piece
+        assert answer.startswith(b"HTTP/1.1 200")
 
 
 def test_more_headers_than_anybody_sends_are_refused(address: tuple[str, int]) -> None:
