@@ -11,7 +11,7 @@ import typer
 
 from server.commands.console import short_name
 from server.commands.exits import ExitStatus
-from server.commands.hub_settings import done_where_a_hub_runs
+from server.commands.hub_failures import done_where_a_hub_runs
 from server.commands.tables import print_fields, print_table, say
 from server.lifecycle.opening import prune_once
 from server.lifecycle.prune import PruneReport

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import typer
 
 from server.commands.exits import ExitStatus
-from server.commands.hub_settings import done_where_a_hub_runs
+from server.commands.hub_failures import done_where_a_hub_runs
 from server.commands.tables import print_fields, say
 from server.discovery.once import ScanReport, scan_once
 from server.settings import Settings
