@@ -11,7 +11,9 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -21,6 +23,7 @@ from loader.keys import ToolRequest
 from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory, HubProcess, copy_of, share
+from tests.services.pair import until
 from tests.services.processes import free_port
 
 
@@ -39,9 +42,52 @@ def maps_xprof(process: psutil.Process) -> bool:
 
 
 def wait_until_gone(processes: list[psutil.Process]) -> None:
-    gone, alive = psutil.wait_procs(processes, timeout=20)
+    gone, alive = psutil.wait_procs(processes, timeout=60)
     assert alive == []
     assert len(gone) == len(processes)
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """A hub for tests that only look at it.
+
+    Attributes:
+        hub: it was started where few files may be open, with a storage root that has a comma in its name.
+        odd_root: that root.
+        metrics: the port where its metrics are.
+    """
+
+    hub: HubProcess
+    odd_root: Path
+    metrics: int
+
+    def share(self, run: str, session: Path) -> str:
+        """Address of XProf under a link to the session, whose overview is made."""
+        base = share(self.hub.url, run, "s", session) + PROFILE_PATH
+        assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
+        return base
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory, demo_session: Path) -> Iterator[Quiet]:
+    factory = HubFactory(tmp_path_factory.mktemp("quiet"))
+    odd = tmp_path_factory.mktemp("odd roots") / "profiles, [c]"
+    odd.mkdir()
+    metrics = free_port()
+    ours = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, ours[1]), ours[1]))
+    try:
+        hub = factory.start(
+            {
+                "XPROF_HUB_STORAGE_ROOTS": json.dumps([str(odd), str(demo_session)]),
+                # The worker that this starts too has the same settings, and must not want the same port.
+                "XPROF_HUB_METRICS_PORT": str(metrics),
+            }
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, ours)
+    yield Quiet(hub, odd, metrics)
+    factory.stop_all()
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -54,7 +100,7 @@ def test_nothing_outlives_the_front_end(
     processes = tree(hub)
     assert len(processes) >= 3  # front end, worker, zygote
     os.kill(hub.process.popen.pid, ending)
-    hub.process.popen.wait(20)
+    hub.process.popen.wait(60)
     wait_until_gone(processes[1:])
     if ending is not signal.SIGKILL:
         assert hub.process.popen.returncode == 0
@@ -70,13 +116,9 @@ def test_a_dead_worker_is_started_again(hubs: HubFactory, small_session: Path) -
     assert tree(hub)[1].pid != worker.pid
 
 
-def test_a_root_with_a_comma_reaches_the_worker(
-    hubs: HubFactory, small_session: Path, tmp_path: Path
-) -> None:
-    session = copy_of(small_session, tmp_path / "profiles" / "a, b [c]")
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": json.dumps([str(session)])})
-    base = share(hub.url, "r", "s", session) + PROFILE_PATH
-    assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
+def test_a_root_with_a_comma_reaches_the_worker(quiet: Quiet, small_session: Path) -> None:
+    session = copy_of(small_session, quiet.odd_root / "a, b")
+    assert quiet.share("comma", session)
 
 
 def test_a_workers_own_fault_is_logged_and_not_tried_again(
@@ -96,22 +138,18 @@ def test_a_workers_own_fault_is_logged_and_not_tried_again(
         {"requestId": answer.headers["x-request-id"]},
     ]
     assert str(data) not in answer.body.decode()
-    faults = [line for line in hub.log_text().splitlines() if "NotADirectoryError" in line]
-    ids = {json.loads(line).get("trace_id") for line in faults}
-    assert answer.headers["x-request-id"] in ids
+
+    def logged() -> set[str]:
+        """Ids of the requests whose fault is in the log."""
+        faults = [line for line in hub.log_text().splitlines() if "NotADirectoryError" in line]
+        return {json.loads(line).get("trace_id") for line in faults}
+
+    until(lambda: answer.headers["x-request-id"] in logged())
     assert "xprof_hub_worker_retries_total 0.0" in get(f"{hub.url}/metrics").body.decode()
 
 
-def test_both_parts_may_open_as_many_files_as_the_system_lets_them(
-    hubs: HubFactory, small_session: Path
-) -> None:
-    ours = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, ours[1]), ours[1]))
-    try:
-        hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, ours)
-    for part in tree(hub)[:2]:
+def test_both_parts_may_open_as_many_files_as_the_system_lets_them(quiet: Quiet) -> None:
+    for part in tree(quiet.hub)[:2]:
         soft, hard = part.rlimit(psutil.RLIMIT_NOFILE)
         wanted = 65_536 if hard == psutil.RLIM_INFINITY else min(hard, 65_536)
         assert soft == wanted or soft > 65_536
@@ -137,6 +175,7 @@ def test_a_stopped_worker_ends_its_conversion_and_removes_its_directory(
             "XPROF_HUB_STORAGE_ROOTS": str(demo_session),
             "XPROF_HUB_DATA_DIR": str(data),
             "XPROF_HUB_SECRET_KEY": secret,
+            "XPROF_HUB_STOP_SECONDS": "1",
         },
         only="worker",
     )
@@ -155,27 +194,23 @@ def test_a_stopped_worker_ends_its_conversion_and_removes_its_directory(
         processes = tree(worker)
         assert list((data / "scratch" / "jobs").iterdir()) != []
         worker.process.popen.terminate()
-        assert worker.process.popen.wait(20) == 0
+        assert worker.process.popen.wait(60) == 0
         assert waiting.exception() is not None
     assert list((data / "scratch" / "jobs").iterdir()) == []
     wait_until_gone(processes[1:])
 
 
-def test_only_the_engines_children_map_xprof(hubs: HubFactory, small_session: Path) -> None:
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
-    base = share(hub.url, "r", "s", small_session) + PROFILE_PATH
-    assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
-    front, worker, *engine = tree(hub)
+def test_only_the_engines_children_map_xprof(quiet: Quiet, demo_session: Path) -> None:
+    quiet.share("mapped", demo_session)
+    front, worker, *engine = tree(quiet.hub)
     assert not maps_xprof(front)
     assert not maps_xprof(worker)
     assert any(maps_xprof(process) for process in engine)
 
 
-def test_the_front_end_streams(hubs: HubFactory, demo_session: Path) -> None:
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(demo_session)})
-    base = share(hub.url, "r", "s", demo_session) + PROFILE_PATH
-    assert get(f"{base}/data?tag=overview_page&host=ALL_HOSTS").status == 200
-    front = tree(hub)[0]
+def test_the_front_end_streams(quiet: Quiet, demo_session: Path) -> None:
+    base = quiet.share("streamed", demo_session)
+    front = tree(quiet.hub)[0]
     before = front.memory_info().rss
     trace = get(f"{base}/data?tag=trace_viewer@&host=ALL_HOSTS", {"Accept-Encoding": "identity"})
     assert trace.status == 200
@@ -279,15 +314,13 @@ def test_a_bucket_of_artifacts_without_credentials_is_said(tmp_path: Path) -> No
     assert "XPROF_HUB_CACHE_ROOT" in refuse(env, "--only", "worker", "--port", "0")
 
 
-def test_a_taken_port_is_said(hubs: HubFactory, small_session: Path, tmp_path: Path) -> None:
-    metrics = {"XPROF_HUB_METRICS_PORT": str(free_port())}
-    # The worker that this starts too has the same settings, and must not want the same port.
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session), **metrics})
-    port = hub.url.rsplit(":", 1)[1]
+def test_a_taken_port_is_said(quiet: Quiet, tmp_path: Path) -> None:
+    port = quiet.hub.url.rsplit(":", 1)[1]
     env = own_folders(tmp_path)
     assert "Choose another port" in refuse(env, "--port", port)
-    shown = get(f"http://127.0.0.1:{metrics['XPROF_HUB_METRICS_PORT']}/metrics")
+    shown = get(f"http://127.0.0.1:{quiet.metrics}/metrics")
     assert b"xprof_hub_requests_in_flight" in shown.body
+    metrics = {"XPROF_HUB_METRICS_PORT": str(quiet.metrics)}
     own = {**env, **metrics, "XPROF_HUB_WORKERS": "http://127.0.0.1:1"}
     assert "XPROF_HUB_METRICS_PORT" in refuse(own, "--only", "front", "--port", "0")
 

@@ -90,7 +90,7 @@ class HubFactory:
         prefix = "" if only == "worker" else env.get("XPROF_HUB_PATH_PREFIX", "").rstrip("/")
         hub = HubProcess(f"http://{host}:{port}{prefix}", process)
         self._started.append(hub)
-        process.wait_for(lambda: http_status(f"{hub.url}/readyz") == 200, seconds=60)
+        process.wait_for(lambda: http_status(f"{hub.url}/readyz") == 200, seconds=150)
         return hub
 
     def stop_all(self) -> None:

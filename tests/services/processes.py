@@ -101,7 +101,7 @@ class Process:
         """Whether the child lives."""
         return self.popen.poll() is None
 
-    def wait_for(self, ready: Callable[[], bool], seconds: float = 30.0) -> None:
+    def wait_for(self, ready: Callable[[], bool], seconds: float = 90.0) -> None:
         """Waits until `ready()`; a child that ends, or time that runs out, raises ServiceError."""
         deadline = time.monotonic() + seconds
         while not ready():
@@ -115,7 +115,7 @@ class Process:
                 )
             time.sleep(POLL_SECONDS)
 
-    def stop(self, seconds: float = 20.0, number: signal.Signals = signal.SIGTERM) -> int:
+    def stop(self, seconds: float = 45.0, number: signal.Signals = signal.SIGTERM) -> int:
         """Asks the child to end by a signal, kills its group if it doesn't; returns its exit status."""
         if self.running:
             self.popen.send_signal(number)
@@ -129,7 +129,7 @@ class Process:
     def kill(self) -> int:
         """Kills the child and everything in its process group at once."""
         self._kill_group()
-        return self.popen.wait(20)
+        return self.popen.wait(60)
 
     def log_text(self) -> str:
         """Everything that the child has printed."""
