@@ -28,6 +28,11 @@ from server.services import Services
 
 PIECE_BYTES = 4 << 20
 """Of memory that one download takes."""
+MOST_TOLD_BYTES = 32 << 20
+"""Longest answer that says how long it is: Cloud Run refuses one that says more, and passes it on in chunks
+(https://cloud.google.com/run/quotas, "Maximum HTTP/1 response size")."""
+SIZE_HEADER = "X-XProf-Hub-Size"
+"""How long the whole file is, in bytes, which every answer says."""
 _UNSAFE_IN_FILE_NAME = re.compile(r"[^\w.@+,=~ -]+")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _UNSATISFIABLE = ErrorAnswer(416, "OUT_OF_RANGE")
@@ -82,6 +87,7 @@ async def download_response(request: Request, services: Services, file: StoredFi
         "ETag": etag,
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",
+        SIZE_HEADER: str(file.size),
         "Content-Disposition": "attachment; filename*=UTF-8''"
         + quote(safe_file_name(file.name), safe=""),
     }
@@ -89,7 +95,8 @@ async def download_response(request: Request, services: Services, file: StoredFi
         return Response(status_code=304, headers=headers)
     part = _wanted_part(request, file, etag)
     first = await _read(services, file, part.start, part.end)
-    headers["Content-Length"] = str(part.end - part.start)
+    if part.end - part.start <= MOST_TOLD_BYTES:
+        headers["Content-Length"] = str(part.end - part.start)
     if not part.is_whole:
         headers["Content-Range"] = f"bytes {part.start}-{part.end - 1}/{file.size}"
     return StreamingResponse(

@@ -24,7 +24,6 @@ _TRIES = 6
 """How often in a row a connection may break without a byte having come."""
 _PARTIAL, _BEHIND_END = 206, 416
 _ETAG = re.compile(r'"([0-9a-zA-Z-]{1,64})"')
-_TOTAL = re.compile(r"bytes \d+-\d+/(\d+)")
 
 Advance = Callable[[int, int], None]
 """Told how many bytes are here, and of how many."""
@@ -152,9 +151,8 @@ def _new_part(target: Path, old: _Part | None, response: httpx2.Response) -> _Pa
 
 
 def _total_of(response: httpx2.Response) -> int:
-    """The whole file's size."""
-    ranged = _TOTAL.fullmatch(response.headers.get("content-range", ""))
-    text = ranged[1] if ranged else response.headers.get("content-length", "")
+    """The whole file's size; long answers have no length of their own."""
+    text = response.headers.get("x-xprof-hub-size", "")
     if not text.isdecimal():
         raise HubError("The hub did not say how long the file is.")
     return int(text)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from auth.identity import Role
+from server.file_downloads import MOST_TOLD_BYTES
 from tests.contract.api_calls import (
     PROFILE,
     attach,
@@ -91,6 +92,21 @@ def test_files_are_downloaded_and_a_broken_download_goes_on(
     assert "no file of z" in hub.complaint(*fetch[:3], "--host", "z", status=3)
     (tmp_path / "file").touch()
     hub.complaint("download", "r/s", str(tmp_path / "file"))
+
+
+def test_a_file_whose_answer_says_no_length_is_downloaded_whole(
+    api: Api, hub: Commands, tmp_path: Path
+) -> None:
+    create_run(api, "r")
+    folder = write_profile(api, "s", "long")
+    size = MOST_TOLD_BYTES + 1
+    with (folder / "long.xplane.pb").open("r+b") as file:
+        file.truncate(size)
+    assert attach(api, "r", folder).status_code == 200
+    target = tmp_path / "long.xplane.pb"
+    told = hub.json("download", "r/s", str(tmp_path))
+    assert told == [{"host": "long", "path": str(target), "sizeBytes": size}]
+    assert target.stat().st_size == size
 
 
 def test_who_may_only_read_downloads_nothing(api_servers: ApiServers, tmp_path: Path) -> None:

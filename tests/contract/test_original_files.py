@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from auth.identity import Role
-from server.file_downloads import PIECE_BYTES
+from server.file_downloads import MOST_TOLD_BYTES, PIECE_BYTES
 from tests.contract.api_calls import attach, authorize, create_run, error_of, session_path
 from tests.contract.browsing import browser, signed_in
 from tests.services.api import Api, ApiServers
@@ -54,6 +54,21 @@ def test_the_file_comes_as_it_lies_there(api: Api) -> None:
     assert get(api, If_None_Match=headers["etag"]).status_code == 304
     assert get(api, "empty").content == b""
     assert error_of(get(api, "other")) == (404, "NOT_FOUND")
+
+
+def test_long_answers_do_not_say_how_long_they_are(api: Api) -> None:
+    """Cloud Run refuses an answer that says more than 32 MiB, and takes it in chunks."""
+    assert MOST_TOLD_BYTES == 32 * 1024 * 1024
+    path = Path(api.settings.storage_roots[0]) / "s" / "long.xplane.pb"
+    size = MOST_TOLD_BYTES + 5
+    with path.open("wb") as file:
+        file.truncate(size)
+    whole = get(api, "long")
+    assert (len(whole.content), whole.headers["x-xprof-hub-size"]) == (size, str(size))
+    assert "content-length" not in whole.headers
+    part = get(api, "long", Range=f"bytes=5-{size - 1}")
+    assert part.headers["content-length"] == str(MOST_TOLD_BYTES)
+    assert part.headers["x-xprof-hub-size"] == str(size)
 
 
 @pytest.mark.parametrize(
