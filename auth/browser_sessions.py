@@ -2,7 +2,8 @@
 
 Three sealed texts, each good for one thing: the cookie names a browser session and is good for every page;
 the pass names one too, and one profiler session, and is good for that one on the host where profiles are
-shown; the hand-over brings the right to a pass from the one host to the other, for a minute. A browser
+shown; the hand-over brings the right to a pass from the one host to the other, within a minute and once
+(whoever takes it keeps which were used). A browser
 session is kept in the registry, so that signing out ends all three everywhere. None says what may be done:
 `principal_of` asks anew at each request, so a revoked token or a smaller role counts at once.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -96,10 +97,12 @@ class HandOver:
     Attributes:
         granted: the pass.
         enter_by: first moment at which it is too late (UTC, whole seconds).
+        mark: its own alone; by this it is known which have become passes already.
     """
 
     granted: SessionPass
     enter_by: datetime
+    mark: str = field(default_factory=lambda: secrets.token_hex(16))
 
 
 class BrowserSeals:
@@ -132,15 +135,19 @@ class BrowserSeals:
 
     def write_hand_over(self, hand_over: HandOver) -> str:
         """A hand-over as text."""
-        enter_by = _seconds(hand_over.enter_by)
-        return self._hand_overs.write({**_pass_fields(hand_over.granted), "enterBy": enter_by})
+        how: Fields = {"enterBy": _seconds(hand_over.enter_by), "mark": hand_over.mark}
+        return self._hand_overs.write({**_pass_fields(hand_over.granted), **how})
 
-    def read_hand_over(self, text: str, now: datetime) -> SessionPass | None:
-        """The pass that a hand-over brings; None if it comes too late, or is not ours."""
+    def read_hand_over(self, text: str, now: datetime) -> HandOver | None:
+        """The hand-over of a text; None if it comes too late, or is not ours."""
         fields = self._hand_overs.read(text)
         if fields is None or now >= _moment(fields["enterBy"]):
             return None
-        return _pass_of(fields, now)
+        granted = _pass_of(fields, now)
+        # The version before wrote no marks, and goes on for a while beside this one.
+        otherwise = f"{fields['browser']} {fields['session']} {fields['enterBy']}"
+        mark = str(fields.get("mark", otherwise))
+        return HandOver(granted, _moment(fields["enterBy"]), mark) if granted else None
 
 
 def session_by_token(token: ApiToken, now: datetime, lifetime: timedelta) -> BrowserSession:

@@ -69,6 +69,7 @@ class Provider:
         token_endpoint: where a code becomes tokens.
         keys_url: where its keys are.
         userinfo_endpoint: where more about a person is told, or empty.
+        end_session_endpoint: where people sign out of it (RP-Initiated Logout 1.0), or empty.
         takes_basic: whether the token endpoint takes the secret as HTTP Basic.
         names_itself: whether it says on the way back who it is (RFC 9207).
     """
@@ -78,6 +79,7 @@ class Provider:
     token_endpoint: str
     keys_url: str
     userinfo_endpoint: str
+    end_session_endpoint: str
     takes_basic: bool
     names_itself: bool
 
@@ -199,6 +201,7 @@ def read_provider(document: object, issuer: str) -> Provider:
             if document.get("userinfo_endpoint")
             else ""
         ),
+        end_session_endpoint=_way_out(document),
         takes_basic=isinstance(methods, list) and "client_secret_basic" in methods,
         names_itself=document.get("authorization_response_iss_parameter_supported") is True,
     )
@@ -235,6 +238,26 @@ def authorization_address(
         code_challenge=create_s256_code_challenge(attempt.verifier),
         code_challenge_method="S256",
     )
+    return address
+
+
+def sign_out_address(provider: Provider, client: Client, return_to: str, state: str) -> str:
+    """Where the browser is led to sign out of the provider; empty where it publishes no such place.
+
+    The hub is named, and nothing else: an identity token as a hint would stand in logs and in the history.
+
+    Args:
+        provider: where.
+        client: what it knows this hub by.
+        return_to: address of this hub to come back to; one that the provider knows.
+        state: comes back with that.
+    """
+    from authlib.common.urls import add_params_to_uri
+
+    if not provider.end_session_endpoint:
+        return ""
+    told = {"client_id": client.id, "post_logout_redirect_uri": return_to, "state": state}
+    address: str = add_params_to_uri(provider.end_session_endpoint, list(told.items()))
     return address
 
 
@@ -318,6 +341,12 @@ def _groups(value: object) -> tuple[str, ...]:
         return ()
     names = (one for one in listed if isinstance(one, str) and 0 < len(one) <= _LONGEST_NAME)
     return tuple(sorted(set(names)))[:_MOST_GROUPS]
+
+
+def _way_out(document: Mapping[str, object]) -> str:
+    """Where people sign out; what can't be used is none, for signing in does without."""
+    address = document.get("end_session_endpoint")
+    return address if isinstance(address, str) and is_safe_address(address) else ""
 
 
 def _endpoint(document: Mapping[str, object], field: str, issuer: str) -> str:

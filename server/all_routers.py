@@ -52,6 +52,7 @@ from server.routes import (
     sharing_rules,
     sharing_rules_page,
     sign_in,
+    sign_out,
     tokens,
     uploads,
     xprof,
@@ -87,9 +88,8 @@ _API = (
     managed_operations.router,
 )
 _PAGES = (
-    assets.router,
-    link_entry.router,
     sign_in.router,
+    sign_out.router,
     provider_sign_in.router,
     member_pages.router,
     device_page.router,
@@ -109,9 +109,15 @@ _PAGES = (
 
 
 def all_routers() -> Iterator[APIRouter]:
-    """The API, the pages, XProf's routes at each place where they are, and what is left."""
-    yield from _API
-    yield from _PAGES
+    """What links' pages ask for, then the API, the pages, and what is left.
+
+    One after the other is tried at each request. Nearly all requests are those of links' pages, and no other
+    route takes an address below XProf's path.
+    """
+    yield assets.router
     for router in (xprof_progress.routes, xprof.routes):
         yield xprof.at_all_places(router)
+    yield link_entry.router
+    yield from _API
+    yield from _PAGES
     yield pages.router

@@ -14,9 +14,8 @@ from fastapi import Request, Response
 
 from auth.identity import Principal
 from auth.links import ShareLink
-from server.browser_cookies import pass_cookie, set_pass
+from server.browser_cookies import pass_cookie
 from server.local_paths import address_path
-from server.redirects import lead_to
 from server.services import Services
 from server.session_passes import (
     ShownElsewhereError,
@@ -24,8 +23,10 @@ from server.session_passes import (
     hand_over_query,
     holder,
     is_content_host,
+    lead_with_pass,
+    redeemed,
 )
-from server.signed_in import NothingThereError, Person, SignInNeededError
+from server.signed_in import NothingThereError, Person
 
 ENTRY = "/enter"
 """On the hub's host: where a link begins that asks who opens it. On the content host: below the link's path,
@@ -71,22 +72,15 @@ def enter(
     """Turns a hand-over into a pass, and leads to what was asked for at first.
 
     Raises:
-        NothingThereError: this is not the content host, or it is for another link.
-        SignInNeededError: the hand-over came too late, or is none.
+        NothingThereError: this is not the content host, or the hand-over is for another link.
+        SignInNeededError: it came too late, was used, or is none.
     """
     if not is_content_host(request, services):
         raise NothingThereError
     grant, query = grant_in(request)
-    seals, now = services.sign_ins.seals, datetime.now(UTC)
-    granted = seals.read_hand_over(grant, now)
-    if granted is None:
-        raise SignInNeededError(address_path(f"{entry_path(services, token)}{rest}", query))
-    if granted.session_uid != _subject(link):
-        raise NothingThereError
-    target = f"{path}{address_path(rest, query)}"
-    response = lead_to(target)
-    set_pass(response, services.settings, seals.write_pass(granted), path, granted.expires)
-    return response
+    back = address_path(f"{entry_path(services, token)}{rest}", query)
+    granted = redeemed(request, services, grant, _subject(link), back)
+    return lead_with_pass(services, granted, f"{path}{address_path(rest, query)}", path)
 
 
 def _subject(link: ShareLink) -> str:

@@ -27,6 +27,7 @@ from auth.oidc import (
     read_person,
     read_provider,
     refused_token,
+    sign_out_address,
 )
 from auth.signed_tokens import (
     KeysUnavailableError,
@@ -75,6 +76,16 @@ class OidcProvider:
             SignInRefusedError: UNAVAILABLE.
         """
         return authorization_address(self._known(), self._client, attempt, redirect_uri)
+
+    def sign_out_address(self, return_to: str, state: str) -> str:
+        """Where the browser is led to sign out, and then back; empty where the provider offers none.
+
+        May wait for the provider.
+
+        Raises:
+            SignInRefusedError: UNAVAILABLE.
+        """
+        return sign_out_address(self._known(), self._client, return_to, state)
 
     def person_of_answer(
         self, query: Mapping[str, str], attempt: Attempt | None, redirect_uri: str

@@ -20,6 +20,7 @@ from server.local_paths import address_path
 from server.names import is_id, session_name
 from server.page_paths import run_page, session_page
 from server.redirects import lead_to
+from server.registry.hand_overs import use_hand_over
 from server.registry.openings import find_opened
 from server.registry.records import ProfilerSession
 from server.services import Services
@@ -106,23 +107,57 @@ def enter(
         rest: what follows in the path: the address below XProf's.
 
     Raises:
-        SignInNeededError: the hand-over came too late, or is none.
-        NothingThereError: this is not the content host, or it is for another session.
+        SignInNeededError, NothingThereError: as `redeemed`, the latter on any other host, too.
     """
     if not is_content_host(request, services):
         raise NothingThereError
     grant, query = grant_in(request)
     prefix = session_prefix(services, run_id, session_id)
     target = f"{prefix}{PROFILE_PATH}{address_path(rest, query)}"
-    seals, now = services.sign_ins.seals, datetime.now(UTC)
-    granted = seals.read_hand_over(grant, now)
-    if granted is None:
-        raise SignInNeededError(target)
     found = _find(services, run_id, session_id)
-    if found is None or found[0].uid != granted.session_uid:
+    granted = redeemed(request, services, grant, found[0].uid if found else "", target)
+    return lead_with_pass(services, granted, target, prefix)
+
+
+def redeemed(
+    request: Request, services: Services, grant: str, subject: str, back: str
+) -> SessionPass:
+    """The pass that a hand-over becomes, once. Asks the database.
+
+    A browser that sends a request again, because the answer was lost or somebody clicked twice, has the pass
+    already, or gets another hand-over on the hub's host, where it is signed in. Nobody else is.
+
+    Args:
+        request: to the content host.
+        services: where the seals are.
+        grant: the hand-over.
+        subject: identity of what is asked for; empty where nothing is there.
+        back: path on the hub's host to begin anew.
+
+    Raises:
+        SignInNeededError: the hand-over came too late, was used, or is none.
+        NothingThereError: it is for something else.
+    """
+    seals, now = services.sign_ins.seals, datetime.now(UTC)
+    handed = seals.read_hand_over(grant, now)
+    if handed is None:
+        raise SignInNeededError(back)
+    granted = handed.granted
+    if granted.session_uid != subject:
         raise NothingThereError
+    if use_hand_over(services.database, handed.mark, handed.enter_by, now):
+        return granted
+    held = seals.read_pass(pass_cookie(request, services.settings), now)
+    if held is None or held.session_uid != subject:
+        raise SignInNeededError(back)
+    return held
+
+
+def lead_with_pass(services: Services, granted: SessionPass, target: str, path: str) -> Response:
+    """Leads to what was asked for at first, with a pass for a path."""
     response = lead_to(target)
-    set_pass(response, services.settings, seals.write_pass(granted), prefix, granted.expires)
+    text = services.sign_ins.seals.write_pass(granted)
+    set_pass(response, services.settings, text, path, granted.expires)
     return response
 
 

@@ -74,8 +74,8 @@ class Person:
 
     @property
     def has_signed_in(self) -> bool:
-        """Whether there is something to sign out of."""
-        return self.session.id != NO_SESSION
+        """Whether there is something to sign out of, here or at the proxy before this hub."""
+        return self.session.method is not SignInMethod.NONE
 
 
 def open_sign_ins(settings: Settings) -> SignIns:
@@ -134,7 +134,7 @@ def lasting_session(services: Services, person: Person, now: datetime) -> Browse
     behind it: one is made that lasts as long as a pass, and serves for the passes of the next hours.
     """
     session = person.session
-    if session.method is not SignInMethod.IAP or session.person is None or person.has_signed_in:
+    if session.id != NO_SESSION or session.person is None:
         return session
     sessions = SqlBrowserSessions(services.database)
     kept = sessions.find_current(SignInMethod.IAP, session.subject, now + LONGEST_PASS / 2)

@@ -1,7 +1,7 @@
-"""Signing in with an API token, once for a browser, and signing out of it.
+"""Signing in with an API token, once for a browser.
 
 A change that a page of another site asks for is refused (`refuse_foreign_site`), so nobody can be signed in
-as somebody else, or out. `next` leads to this hub's own pages only.
+as somebody else. `next` leads to this hub's own pages only. Signing out: `server.routes.sign_out`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from auth.browser_sessions import BrowserSession, session_by_token
 from auth.identity import find_working_token
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
-from server.audit.requests import SIGNED_OUT, record, record_sign_in
-from server.browser_cookies import forget_signed_in, set_signed_in, signed_in_cookie
+from server.audit.requests import record_sign_in
+from server.browser_cookies import set_signed_in, signed_in_cookie
 from server.forms import read_form
 from server.iap import find_iap_person, no_role
 from server.link_passes import ENTRY
 from server.local_paths import local_path
-from server.names import browser_session_name
 from server.redirects import lead_to
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.tokens import SqlTokenStore
@@ -33,7 +32,6 @@ from server.xprof_pages import html_response
 
 router = APIRouter(include_in_schema=False)
 
-SIGN_OUT_PATH = "/signout"
 RUNS_PATH = "/runs"
 _UNKNOWN = "This is no API token that works here. Check that you have all of it."
 _JOBS_ONLY = "This token lets a job register itself. To look at runs, use another one."
@@ -58,25 +56,6 @@ async def sign_in(request: Request, services: ServicesDependency) -> Response:
     token = fields.get("token", "").strip()
     back = back_path(services, fields.get("next", ""))
     return await run_in_threadpool(_signed_in, request, services, token, back)
-
-
-@router.post(SIGN_OUT_PATH)
-def sign_out(request: Request, services: ServicesDependency) -> Response:
-    """Ends the browser session here, and with it the passes that it gave; the browser forgets it."""
-    refuse_foreign_site(request)
-    now = datetime.now(UTC)
-    text = signed_in_cookie(request, services.settings)
-    session_id = services.sign_ins.seals.read_session(text, now) if text else None
-    if session_id is not None:
-        person = find_person(request, services)
-        SqlBrowserSessions(services.database).end(session_id, now)
-        if person is not None:
-            name = browser_session_name(session_id)
-            record(request, services, person.principal, SIGNED_OUT, "sign_out", name)
-    place = f"{services.settings.path_prefix}{SIGN_IN_PATH}"
-    response = lead_to(place, 303)
-    forget_signed_in(response, request, services.settings)
-    return response
 
 
 def begin(

@@ -199,6 +199,8 @@ def test_from_the_list_of_runs_to_a_session_and_out(hub: GuardedHub, visitor: Pa
     visitor.locator(".top-person > summary").click()
     expect(visitor.get_by_text("Signed in as ann")).to_be_visible()
     visitor.get_by_role("button", name="Sign out").click()
+    expect(visitor.get_by_role("heading", name="You are signed out")).to_be_visible()
+    visitor.get_by_role("link", name="Sign in again").click()
     expect(visitor.get_by_role("heading", name="Sign in")).to_be_visible()
     visitor.goto(hub.dashboard)
     assert urlsplit(visitor.url).path == "/signin"

@@ -84,6 +84,7 @@ OPEN: Mapping[tuple[str, str], str] = {
     ("GET", "/signin/oidc"): "leads to the provider",
     ("GET", "/signin/callback"): "takes what the provider says",
     ("POST", "/signout"): "ends one's own browser session",
+    ("GET", "/signedout"): "says that one is signed out, and where one may be signed in still",
     ("POST", "/v1/deviceCodes"): "a program asks to be let in, and gets nothing yet",
     ("POST", "/v1/deviceCodes:exchange"): "takes the code that only that program has",
     ("POST", "/v1/notifications:push"): "takes what Google has signed",

@@ -110,7 +110,9 @@ def test_whom_the_proxy_vouches_for_gets_in_with_his_role(hub: Proxied) -> None:
     assert hub.ask("/admin/members", assertion()).status_code == 200
     assert hub.ask("/runs", assertion("Ann@Example.org")).status_code == 200
     assert hub.ask("/admin/members", assertion(ANN)).status_code == 403
-    assert "Sign out" not in hub.ask("/runs", assertion(ANN)).text
+    shown = hub.ask("/runs", assertion(ANN)).text
+    assert f"Signed in as <b><bdi>{ANN}" in shown
+    assert "Everybody at this machine" not in shown
     caller = hub.ask("/v1/caller", assertion(ANN)).json()
     assert caller == {"name": ANN, "id": f"user:{ANN}", "role": "viewer", "auth": "iap"}
 
@@ -214,6 +216,25 @@ def test_a_pass_brings_people_to_the_content_host_and_ends_when_an_admin_says_so
     assert sessions.end_all_of(f"user:{ANN}", datetime.now(UTC)) == 1
     assert hub.ask(url, Cookie=cookie, Accept="*/*").status_code == 401
     assert hub.ask(path, assertion(ANN)).status_code == 302
+
+
+def test_signing_out_ends_the_passes_and_leads_on_to_the_proxys_own_way_out(hub: Proxied) -> None:
+    """https://cloud.google.com/iap/docs/sessions-howto names the address; the proxy answers it itself."""
+    path = f"/runs/r/sessions/s{XPROF}/"
+    over = hub.ask(path, assertion(ANN)).headers["location"]
+    cookie = hub.ask(over).headers["set-cookie"].partition(";")[0]
+    url = f"{CONTENT}{path}runs"
+    assert hub.ask(url, Cookie=cookie, Accept="*/*").status_code == 200
+    assert 'action="/signout"' in hub.ask("/runs", assertion(ANN)).text
+    strange = hub.ask("/signout", assertion(ANN), "POST", Origin="https://evil.example")
+    assert strange.status_code == 403
+    assert hub.ask(url, Cookie=cookie, Accept="*/*").status_code == 200
+    out = hub.ask("/signout", assertion(ANN), "POST", Origin=HUB)
+    assert (out.status_code, out.headers["location"]) == (303, "/signedout")
+    assert hub.ask(url, Cookie=cookie, Accept="*/*").status_code == 401
+    words = hub.ask("/signedout", assertion(ANN))
+    assert words.status_code == 200
+    assert 'href="/_gcp_iap/clear_login_cookie"' in words.text
 
 
 def test_keys_that_cannot_be_had_are_no_yes(scripted: ScriptedServer, tmp_path: Path) -> None:

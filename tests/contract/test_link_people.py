@@ -213,6 +213,11 @@ def test_a_hand_over_is_for_its_link(hosts: TwoHosts) -> None:
     assert again.headers["location"] == f"{HUB}/team/enter/{link['token']}?tag=y"
     cookie = hosts.ask(over).headers["set-cookie"].partition(";")[0]
     assert hosts.ask(f"{link['uri']}{XPROF}/", cookie).status_code == 200
+    # It is good once; its own browser has the pass already.
+    used = hosts.ask(over)
+    assert used.headers["location"] == f"{HUB}/team/enter/{link['token']}"
+    assert "set-cookie" not in used.headers
+    assert hosts.ask(over, cookie).headers["location"] == link["uri"].removeprefix(CONTENT)
     hosts.api.http.delete(f"/{link['name']}")
     assert hosts.ask(f"{link['uri']}{XPROF}/", cookie).status_code == 410
 

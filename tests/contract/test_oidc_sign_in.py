@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +20,13 @@ from server.registry.members import add_member, remove_member
 from tests.contract.api_calls import token_for
 from tests.contract.browsing import PAGE, XPROF
 from tests.services.api import Api, api_settings, serve_api
-from tests.services.oidc import OidcServer, serve_oidc, sign_in_at_provider
+from tests.services.oidc import (
+    CLIENT_ID,
+    OidcServer,
+    serve_oidc,
+    sign_in_at_provider,
+    sign_out_at_provider,
+)
 
 HUB = "https://hub.example"
 PREFIX = "/team"
@@ -105,7 +113,8 @@ class SignInHub:
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SignInHub]:
     folder = tmp_path_factory.mktemp("oidc")
-    with serve_oidc(folder, CALLBACK, ACCOUNTS) as provider:
+    signed_out = f"{HUB}{PREFIX}/signedout"
+    with serve_oidc(folder, CALLBACK, ACCOUNTS, signed_out_uri=signed_out) as provider:
         settings = api_settings(
             folder,
             base_url=HUB,
@@ -238,6 +247,34 @@ def test_the_cookie_holds_no_token_of_the_provider_and_ends_when_signed_out(hub:
     assert visitor.post(f"{PREFIX}/signout").status_code == 303
     assert visitor.cookies == {}
     assert location(copied.get(f"{PREFIX}/runs")).startswith(f"{PREFIX}/signin")
+
+
+def test_who_signs_out_may_sign_out_of_the_provider_too(hub: SignInHub) -> None:
+    """RP-Initiated Logout 1.0: the hub names itself and where to come back to, and no person and no token."""
+    visitor = hub.visitor()
+    visitor.sign_in("root")
+    assert visitor.post(f"{PREFIX}/signout").headers["location"] == f"{PREFIX}/signedout"
+    words = visitor.get(f"{PREFIX}/signedout").text
+    offered = html.unescape(re.findall(r'class="xh-button" href="([^"]+)"', words)[0])
+    assert offered.startswith(f"{hub.provider.issuer}/session/end?")
+    assert parse_qs(urlsplit(offered).query) == {
+        "client_id": [CLIENT_ID],
+        "post_logout_redirect_uri": [f"{HUB}{PREFIX}/signedout"],
+        "state": ["provider"],
+    }
+    with httpx2.Client(trust_env=False) as browser:
+        led = visitor.get(f"{PREFIX}/signin/oidc").headers["location"]
+        sign_in_at_provider(led, "root", browser=browser)
+        # A sign-in that asks nobody anything: what a person on a shared machine must be able to end.
+        again = visitor.get(f"{PREFIX}/signin/oidc").headers["location"]
+        assert browser.get(again).headers["location"].startswith(f"{CALLBACK}?code=")
+        back = sign_out_at_provider(browser, offered)
+        assert back == f"{HUB}{PREFIX}/signedout?state=provider"
+        again = visitor.get(f"{PREFIX}/signin/oidc").headers["location"]
+        assert browser.get(again).headers["location"].startswith("/interaction/")
+    returned = visitor.get(back).text
+    assert "has ended its own session" in returned
+    assert "session/end" not in returned
 
 
 def test_an_admin_signs_somebody_out_everywhere(hub: SignInHub) -> None:

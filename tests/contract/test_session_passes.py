@@ -255,6 +255,43 @@ def test_a_hand_over_is_for_its_session_and_its_minute(hosts: TwoHosts) -> None:
     assert hosts.ask(f"{HUB}{SESSION}/enter?grant={good}").status_code == 404
 
 
+def test_a_hand_over_opens_once_and_its_own_browser_never_notices(hosts: TwoHosts) -> None:
+    """Who finds the address later, in a log or a history, is asked to sign in."""
+    over = hosts.ask(f"{HUB}{SESSION}{TOOL}", hosts.signed_in).headers["location"]
+    entered = hosts.ask(over)
+    assert entered.headers["location"] == f"{SESSION}{TOOL}"
+    cookie = entered.headers["set-cookie"].partition(";")[0]
+    found = hosts.ask(over)
+    assert "set-cookie" not in found.headers
+    assert found.headers["location"] == f"{HUB}{SESSION}{TOOL}"
+    assert hosts.ask(found.headers["location"]).headers["location"].startswith("/team/signin?next=")
+    # Clicked twice: with the pass that the first answer brought, or without, when that one was lost.
+    again = hosts.ask(over, cookie)
+    assert again.headers["location"] == f"{SESSION}{TOOL}"
+    assert hosts.ask(f"{CONTENT}{SESSION}{TOOL}", cookie).status_code == 200
+    anew = hosts.ask(found.headers["location"], hosts.signed_in).headers["location"]
+    assert anew != over
+    assert "set-cookie" in hosts.ask(anew).headers
+
+
+def test_a_text_that_says_the_same_in_other_letters_is_used_up_too(hosts: TwoHosts) -> None:
+    """The last letter of base64 has bits that mean nothing."""
+    over = hosts.ask(f"{HUB}{SESSION}{XPROF}/", hosts.signed_in).headers["location"]
+    assert "set-cookie" in hosts.ask(over).headers
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_="
+    for letter in letters:
+        assert "set-cookie" not in hosts.ask(f"{over[:-1]}{letter}").headers, letter
+
+
+def test_another_sessions_pass_does_not_stand_in_for_a_used_hand_over(hosts: TwoHosts) -> None:
+    other = f"{HUB}/team/runs/a%20b/sessions/t{XPROF}/"
+    over = hosts.ask(other, hosts.signed_in).headers["location"]
+    assert "set-cookie" in hosts.ask(over).headers
+    cookie, _ = hosts.enter()
+    refused = hosts.ask(over, cookie)
+    assert (refused.headers["location"], "set-cookie" in refused.headers) == (other, False)
+
+
 def test_signing_in_may_end_at_the_content_host(hosts: TwoHosts) -> None:
     """Chromium holds redirects after a form to the form's page's policy."""
     form = hosts.ask(f"{HUB}/team/signin")

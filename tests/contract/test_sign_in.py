@@ -162,10 +162,15 @@ def test_signing_out_takes_the_cookie_away_and_its_copies_too(guarded_api: Api) 
         assert "Sign out" in client.get("/runs").text
         copied = client.cookies["xprof-hub"]
         answer = client.post("/signout")
-        assert location(answer) == "/signin"
+        assert location(answer) == "/signedout"
         assert cookie_of(answer)[1]["max-age"] == "0"
+        words = client.get("/signedout").text
+        assert "You are signed out" in words
+        assert 'href="/signin"' in words
         assert location(client.get("/runs")) == "/signin?next=/runs"
         assert client.get("/signout").status_code == 405
+        with signed_in(guarded_api) as other:
+            assert location(other.get("/signedout")) == "/runs"
         shown = client.get("/runs", headers={"Cookie": f"xprof-hub={copied}"})
         assert location(shown) == "/signin?next=/runs"
 

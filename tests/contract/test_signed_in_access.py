@@ -23,6 +23,7 @@ from server.routes import (
     run_pages,
     session_pages,
     sign_in,
+    sign_out,
     xprof,
     xprof_progress,
 )
@@ -66,6 +67,7 @@ FOR_EVERYBODY = {
     "/signin/oidc",
     "/signin/callback",
     "/signout",
+    "/signedout",
     f"{SESSION}/enter",
     f"{SESSION}/enter/x",
 }
@@ -103,7 +105,8 @@ def test_nobody_else_learns_whether_anything_is_there(guarded_api: Api) -> None:
 
 
 def test_every_route_is_in_the_table() -> None:
-    routers = [run_pages.router, session_pages.router, sign_in.router, provider_sign_in.router]
+    routers = [run_pages.router, session_pages.router, sign_in.router, sign_out.router]
+    routers += [provider_sign_in.router]
     routers += [xprof.at_all_places(below) for below in (xprof.routes, xprof_progress.routes)]
     real = {
         str(getattr(route, "path", ""))

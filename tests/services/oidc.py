@@ -6,8 +6,8 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urljoin
@@ -55,8 +55,12 @@ def serve_oidc(
     redirect_uri: str,
     accounts: Mapping[str, Mapping[str, object]],
     port: int = 0,
+    signed_out_uri: str = "",
 ) -> Iterator[OidcServer]:
-    """Runs the provider with these accounts: claims by login, any password; on a free port unless told."""
+    """Runs the provider with these accounts: claims by login, any password; on a free port unless told.
+
+    `signed_out_uri` is where it may lead back to after signing out; empty for nowhere.
+    """
     node = find_program(("node", "nodejs"))
     is_installed = (_FOLDER / "node_modules" / "oidc-provider").is_dir()
     if node is None or not is_installed or _major_version(node) < _LEAST_NODE:
@@ -68,6 +72,7 @@ def serve_oidc(
         "CLIENT_ID": CLIENT_ID,
         "CLIENT_SECRET": CLIENT_SECRET,
         "REDIRECT_URI": redirect_uri,
+        "SIGNED_OUT_URI": signed_out_uri,
         "ACCOUNTS": json.dumps(accounts),
     }
     command = [node, _FOLDER / "oidc_provider.mjs"]
@@ -87,28 +92,53 @@ def _major_version(node: Path) -> int:
     return int(asked.stdout.removeprefix("v").partition(".")[0])
 
 
-def sign_in_at_provider(address: str, login: str, *, consents: bool = True) -> str:
+def sign_in_at_provider(
+    address: str, login: str, *, consents: bool = True, browser: httpx2.Client | None = None
+) -> str:
     """Goes through the provider's forms in a browser of its own.
 
     Args:
         address: where the hub leads.
         login: whose name is typed.
         consents: whether the person agrees to what the hub asks for.
+        browser: one that keeps its cookies for later.
 
     Returns:
         The address on the hub that the provider leads back to.
     """
+    with ExitStack() as stack:
+        used = browser or stack.enter_context(httpx2.Client(trust_env=False))
+        return _walk(used, address, lambda page: _answer_form(used, page, login, consents=consents))
+
+
+def sign_out_at_provider(browser: httpx2.Client, address: str) -> str:
+    """Signs a browser out at the provider, and says yes there; where it leads back to."""
+
+    def agree(page: httpx2.Response) -> httpx2.Response:
+        action = re.search(r'action="([^"]+)"', page.text)
+        secret = re.search(r'name="xsrf" value="([^"]+)"', page.text)
+        assert action is not None, page.text
+        assert secret is not None, page.text
+        fields = {"xsrf": secret[1], "logout": "yes"}
+        return browser.post(urljoin(str(page.url), action[1]), data=fields)
+
+    return _walk(browser, address, agree)
+
+
+def _walk(
+    browser: httpx2.Client, address: str, answer_page: Callable[[httpx2.Response], httpx2.Response]
+) -> str:
+    """Follows the provider, answers its pages, and tells where it leads out of itself."""
     issuer = "/".join(address.split("/")[:3])
-    with httpx2.Client(trust_env=False) as browser:
-        answer = browser.get(address)
-        for _ in range(_MOST_STEPS):
-            if answer.is_redirect:
-                target = urljoin(str(answer.url), answer.headers["location"])
-                if not target.startswith(f"{issuer}/"):
-                    return target
-                answer = browser.get(target)
-            else:
-                answer = _answer_form(browser, answer, login, consents=consents)
+    answer = browser.get(address)
+    for _ in range(_MOST_STEPS):
+        if answer.is_redirect:
+            target = urljoin(str(answer.url), answer.headers["location"])
+            if not target.startswith(f"{issuer}/"):
+                return target
+            answer = browser.get(target)
+        else:
+            answer = answer_page(answer)
     raise AssertionError(f"the provider leads nowhere: {answer.status_code} {answer.text[:500]}")
 
 

@@ -40,7 +40,8 @@ def carry_pass(writer: Sequence[str], reader: Sequence[str]) -> bool:
 
 def carry_hand_over(writer: Sequence[str], reader: Sequence[str]) -> bool:
     text = seals(writer).write_hand_over(HandOver(PASS, NOW + timedelta(minutes=2)))
-    return seals(reader).read_hand_over(text, LATER) == PASS
+    found = seals(reader).read_hand_over(text, LATER)
+    return found is not None and found.granted == PASS
 
 
 def carry_attempt(writer: Sequence[str], reader: Sequence[str]) -> bool:

@@ -78,8 +78,9 @@ def test_a_person_is_what_the_members_say_at_the_moment() -> None:
 def test_a_hand_over_is_good_for_a_minute_and_its_pass_for_hours() -> None:
     made = hand_over(SESSION, "uid", NOW)
     text = SEALS.write_hand_over(made)
-    granted = SEALS.read_hand_over(text, NOW + HAND_OVER_TIME - SECOND)
-    assert granted is not None
+    handed = SEALS.read_hand_over(text, NOW + HAND_OVER_TIME - SECOND)
+    assert handed is not None
+    granted = handed.granted
     assert (granted.browser_session, granted.session_uid) == (SESSION.id, "uid")
     assert NOW + LONGEST_PASS - SECOND < granted.expires <= NOW + LONGEST_PASS
     assert SEALS.read_hand_over(text, NOW + HAND_OVER_TIME) is None
