@@ -39,12 +39,14 @@ class Body:
         header: what is known of it; its size and digest are those of the stored zstd body.
         pieces: the body.
         close: frees what the body holds; must be called, read or not.
+        whole: all of the body, if it was read already; then nothing is held.
     """
 
     key: str
     header: ResultHeader
     pieces: Pieces
     close: Callable[[], Awaitable[None]]
+    whole: bytes | None = None
 
 
 async def _next_piece(pieces: Iterator[bytes], limiter: anyio.CapacityLimiter) -> bytes | None:

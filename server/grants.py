@@ -19,10 +19,9 @@ from server.link_gate import (
     require_opened,
 )
 from server.names import is_id
-from server.registry.errors import RegistryError
 from server.registry.records import ProfilerSession, SessionState
-from server.registry.runs import get_run
-from server.registry.sessions import find_session_by_uid, find_session_of_run
+from server.registry.runs import find_run_name
+from server.registry.sessions import find_session_of_run
 from server.services import Services, ServicesDependency
 from server.session_passes import opened_session, run_prefix
 
@@ -82,10 +81,7 @@ class SessionGrant:
 
 def run_title(services: Services, grant: SessionGrant) -> str:
     """The run's name for people; its id when it has none, or has gone in this moment. Asks the database."""
-    try:
-        return get_run(services.database, grant.run_id).display_name or grant.run_id
-    except RegistryError:
-        return grant.run_id
+    return find_run_name(services.database, grant.run_id) or grant.run_id
 
 
 def session_grant(request: Request, services: ServicesDependency) -> SessionGrant:
@@ -147,10 +143,9 @@ def _grant_of_link(
     if isinstance(link.target, SessionTarget):
         if session_id is not None:
             raise LinkEndedError(LinkEnd.UNKNOWN)
-        session = find_session_by_uid(services.database, link.target.uid)
-        if session is None:
+        if found.session is None:
             raise LinkEndedError(LinkEnd.REVOKED)
-        return _grant(session, link_path(services, token), found, None)
+        return _grant(found.session, link_path(services, token), found, None)
     if session_id is None or not is_id(session_id):
         raise LinkEndedError(LinkEnd.UNKNOWN)
     session = find_session_of_run(services.database, link.target.uid, session_id)

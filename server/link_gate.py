@@ -7,7 +7,7 @@ anew, so what is changed or revoked counts at the next one. What a token opens b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import quote
@@ -31,7 +31,8 @@ from server.link_cookies import key_cookie, opening_cookie
 from server.link_passes import entry_path, link_pass_holder
 from server.link_targets import target_name
 from server.local_paths import address_path
-from server.registry.links import SqlLinkStore
+from server.registry.opened_links import OpenedLinks
+from server.registry.records import ProfilerSession
 from server.registry.tokens import SqlTokenStore
 from server.services import Services
 from server.session_passes import is_content_host
@@ -84,10 +85,12 @@ class Admitted:
 
     Attributes:
         link: the link.
+        session: the session that the link is to; None if it is to a run, or has lost it.
         viewer: who asks, if the link wants to know; else None.
     """
 
     link: ShareLink
+    session: ProfilerSession | None
     viewer: Principal | None = None
 
 
@@ -102,7 +105,17 @@ def active_link(services: Services, token: str) -> ShareLink:
     Raises:
         LinkEndedError: the token opens nothing.
     """
-    outcome = resolve(SqlLinkStore(services.database), token, datetime.now(UTC))
+    return _opened(services, token).link
+
+
+def _opened(services: Services, token: str) -> Admitted:
+    """The link that has this token, whoever asks, and its session; in one transaction.
+
+    Raises:
+        LinkEndedError: the token opens nothing.
+    """
+    store = OpenedLinks(services.database)
+    outcome = resolve(store, token, datetime.now(UTC))
     if isinstance(outcome, Expired):
         raise LinkEndedError(LinkEnd.EXPIRED)
     if isinstance(outcome, Revoked):
@@ -111,7 +124,7 @@ def active_link(services: Services, token: str) -> ShareLink:
         raise LinkEndedError(LinkEnd.FORBIDDEN)
     if not isinstance(outcome, Active):
         raise LinkEndedError(LinkEnd.UNKNOWN)
-    return outcome.link
+    return Admitted(outcome.link, store.session)
 
 
 def known_viewer(request: Request, services: Services, token: str) -> Admitted:
@@ -122,10 +135,10 @@ def known_viewer(request: Request, services: Services, token: str) -> Admitted:
         SignInNeededError, NotAllowedError: the link asks for somebody who may look at sessions.
         ApiError: 401, the request shows an API token that does not work.
     """
-    link = active_link(services, token)
-    if link.access is LinkAccess.UNLISTED:
-        return Admitted(link)
-    return Admitted(link, _person(request, services, link, token))
+    found = _opened(services, token)
+    if found.link.access is LinkAccess.UNLISTED:
+        return found
+    return replace(found, viewer=_person(request, services, found.link, token))
 
 
 def admitted(request: Request, services: Services, token: str) -> Admitted:

@@ -197,13 +197,19 @@ class ToolAnswers:
         """
         return await self._later(preferences, await self._plan(session, request))
 
-    async def progress(self, session: SessionFiles, request: ToolRequest) -> AnswerProgress:
+    async def progress(
+        self, session: SessionFiles, read: Callable[[SessionFiles], ToolRequest]
+    ) -> AnswerProgress:
         """How far an answer is, without having it made.
 
+        Args:
+            session: the session's files.
+            read: makes the request, given these.
+
         Raises:
-            LoaderError: NOT_FOUND for a host that is not there.
+            LoaderError: what `read` raises; NOT_FOUND for a host that is not there.
         """
-        plan = await self._plan(session, request)
+        plan = await self._in_thread(lambda: self._plan_now(session, read(session)))
         return await self._progress_of(plan)
 
     async def _plan(self, session: SessionFiles, request: ToolRequest) -> Plan:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
@@ -101,6 +103,22 @@ def figure_response(services: Services, kind: Literal["graph", "timeline"]) -> R
     """The page that draws a graph or the memory timeline."""
     text = render_figure(services.assets.hub.path, kind)
     return html_response(services.policies, text, "graph")
+
+
+async def file_response(
+    services: Services, request: Request, name: str, answer: Callable[[], Response]
+) -> Response:
+    """A static file; in a thread only if it must be read or compressed, for a change of threads costs more.
+
+    Args:
+        services: where the files are.
+        request: what the browser sent.
+        name: of the file.
+        answer: makes the answer.
+    """
+    if services.assets.is_at_hand(name, request.headers.get("accept-encoding", "")):
+        return answer()
+    return await run_in_threadpool(answer)
 
 
 def hashed_response(services: Services, request: Request, content_hash: str, name: str) -> Response:

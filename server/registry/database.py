@@ -79,6 +79,12 @@ class Database:
             yield session
 
     @contextmanager
+    def reading_columns(self) -> Iterator[Connection]:
+        """A transaction that reads plain columns, for what is asked at every request: no object is made."""
+        with timed("database"), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that writes: committed at the end, rolled back when the block raises."""
         with (

@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
-from sqlalchemy import Select, or_, select, update
+from sqlalchemy import Row, Select, or_, select, update
 from sqlalchemy.orm import Session
 
 from auth.links import FoundLink, LinkAccess, LinkTarget, RunTarget, SessionTarget, ShareLink
@@ -19,6 +20,9 @@ from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.people_models import RuleRow
 from server.registry.requests import RepeatableRequest, claim
 from server.registry.rules import SHARING, read_rules
+
+LinkColumns: TypeAlias = LinkRow | Row[tuple[object, ...]]
+"""A link's row, or its columns by their names."""
 
 
 @dataclass(frozen=True)
@@ -226,13 +230,13 @@ def _locked(session: Session, query: Select[int]) -> int:
     return key
 
 
-def _target(row: LinkRow) -> LinkTarget:
+def _target(row: LinkColumns) -> LinkTarget:
     if row.run_uid:
         return RunTarget(row.run, row.run_uid)
     return SessionTarget(row.run, row.session, row.session_uid)
 
 
-def to_record(row: LinkRow) -> ShareLink:
+def to_record(row: LinkColumns) -> ShareLink:
     """A row as a plain value; one whose target is gone counts as revoked."""
     # A link that was made in the very moment in which its target was deleted has lost it without having
     # been revoked; it must not open a successor of the same name.

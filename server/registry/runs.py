@@ -155,6 +155,13 @@ def get_run(database: Database, run_id: str) -> Run:
         return to_record(_row(session, run_id))
 
 
+def find_run_name(database: Database, run_id: str) -> str | None:
+    """The run's name for people, None when there is no such run; reads nothing else of it."""
+    query = select(RunRow.display_name).where(RunRow.id == run_id, RunRow.deleted.is_(None))
+    with database.reading() as session:
+        return session.scalar(query)
+
+
 def list_runs(
     database: Database,
     request: PageRequest,

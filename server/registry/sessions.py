@@ -7,9 +7,10 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+from typing import TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import Select, select, update
+from sqlalchemy import Row, Select, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -35,6 +36,8 @@ from server.registry.records import (
 )
 from server.registry.requests import RepeatableRequest, claim
 
+SessionColumns: TypeAlias = SessionRow | Row[tuple[object, ...]]
+"""A session's row, or its columns by their names."""
 SORTABLE: Mapping[str, SortColumn] = MappingProxyType(
     {
         "id": SessionRow.id,
@@ -265,7 +268,7 @@ def _query(run_id: str, session_id: str) -> Select[SessionRow]:
     )
 
 
-def to_record(row: SessionRow, run_id: str) -> ProfilerSession:
+def to_record(row: SessionColumns, run_id: str) -> ProfilerSession:
     """The row as a plain value, with the id of its run."""
     return ProfilerSession(
         id=row.deleted_id or row.id,

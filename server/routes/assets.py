@@ -5,16 +5,21 @@ They are the same for everybody and no secret, so nobody has to show a link or a
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import APIRouter, Request, Response
 
 from server.services import ServicesDependency
 from server.ui.assets import ASSETS_PATH
-from server.xprof_pages import hashed_response
+from server.xprof_pages import file_response, hashed_response
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.api_route(ASSETS_PATH + "{content_hash}/{name:path}", methods=["GET", "HEAD"])
-def asset(content_hash: str, name: str, request: Request, services: ServicesDependency) -> Response:
+async def asset(
+    content_hash: str, name: str, request: Request, services: ServicesDependency
+) -> Response:
     """A static file under the hash of its folder."""
-    return hashed_response(services, request, content_hash, name)
+    answer = partial(hashed_response, services, request, content_hash, name)
+    return await file_response(services, request, name, answer)

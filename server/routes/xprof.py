@@ -9,6 +9,7 @@ exist here.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -16,6 +17,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from auth.links import ShareLink
 from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
@@ -32,8 +34,10 @@ from server.services import Services, ServicesDependency
 from server.session_inspection import inspect_session
 from server.session_status import missing_hosts, status_of_failure, status_of_session
 from server.shared_page import page_data
+from server.ui.page_data import PageData
 from server.xprof_pages import (
     figure_response,
+    file_response,
     index_response,
     problem_response,
     static_response,
@@ -81,13 +85,13 @@ def first_values(request: Request) -> dict[str, str]:
 
 
 @routes.api_route("/runs", methods=METHODS)
-def runs(grant: Grant) -> Response:
+async def runs(grant: Grant) -> Response:
     """XProf's list of sessions, which it calls runs: this one."""
     return _small_json([grant.session_id])
 
 
 @routes.api_route("/config", methods=METHODS)
-def config(_grant: Grant) -> Response:
+async def config(_grant: Grant) -> Response:
     """XProf's UI options: nothing is captured here."""
     return _small_json(
         {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False}
@@ -95,7 +99,7 @@ def config(_grant: Grant) -> Response:
 
 
 @routes.api_route("/version", methods=METHODS)
-def version(_grant: Grant) -> Response:
+async def version(_grant: Grant) -> Response:
     """XProf's version."""
     return PlainTextResponse(XPROF_VERSION, headers=_NEVER_STALE)
 
@@ -136,11 +140,13 @@ async def answer_route(
         LoaderError: why there is no answer.
     """
     answers = answers_for(services, grant)
-    session = await answers.list_session(grant.locations)
     query = first_values(request)
-    asked = await run_in_threadpool(request_of_route, route, session, query)
-    notes = missing_hosts(grant.expected_hosts, session) if asked.hosts is None else ()
-    return await answers.respond(request, session, asked, file_name, notes)
+    session, plan = await answers.list_and_plan(
+        grant.locations, lambda files: request_of_route(route, files, query)
+    )
+    are_all = plan.request.hosts is None
+    notes = missing_hosts(grant.expected_hosts, session) if are_all else ()
+    return await answers.respond(request, plan, file_name, notes)
 
 
 @routes.api_route("/data", methods=METHODS)
@@ -201,19 +207,32 @@ async def page(
     if name not in {"", "index.html"} and name.rstrip("/") not in TOOLS:
         if grant.link is not None:
             require_opened(request, services, grant.link)
-        return await run_in_threadpool(static_response, services, request, name)
+        answer = partial(static_response, services, request, name)
+        return await file_response(services, request, name, answer)
     try:
         session = await answers_for(services, grant).list_session(grant.locations)
     except LoaderError as error:
         return problem_response(request, services, error, awaits_files=grant.awaits_files)
-    counted = await run_in_threadpool(note_opening, request, services, grant)
-    known = await run_in_threadpool(page_data, services, grant, len(session.hosts))
+    counted, known = await run_in_threadpool(
+        _note_and_read, request, services, grant, len(session.hosts)
+    )
     query = first_values(request)
     tool = opened_tool(name, query)
     glance = await first_glance(services, session, tool, query, redaction_of(services, grant))
     asked = asked_first(grant.session_id, session, tool, query)
     response = index_response(services, request, grant, session, known, glance, asked)
     return response if counted is None else keep_opening(response, request, services, counted)
+
+
+def _note_and_read(
+    request: Request, services: Services, grant: SessionGrant, hosts: int
+) -> tuple[ShareLink | None, PageData]:
+    """Counts an opening, and gathers what the page says; both ask the database, so in one thread.
+
+    Raises:
+        LinkEndedError: as `note_opening`.
+    """
+    return note_opening(request, services, grant), page_data(services, grant, hosts)
 
 
 def _small_json(content: object) -> Response:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
 
 from server.answer_progress import progress_response
 from server.redaction import answers_for
@@ -37,8 +36,9 @@ async def route_progress(
     """
     answers = answers_for(services, grant)
     session = await answers.recall_session(grant.locations)
-    asked = await run_in_threadpool(request_of_route, route, session, first_values(request))
-    return progress_response(await answers.progress(session, asked))
+    query = first_values(request)
+    progress = await answers.progress(session, lambda files: request_of_route(route, files, query))
+    return progress_response(progress)
 
 
 QUIET_ROUTES = tuple(

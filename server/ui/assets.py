@@ -93,6 +93,13 @@ class Asset:
         etag = f'{self.etag[:-1]}-{encoding}"'
         return Representation(self.encodings[encoding], encoding, etag)
 
+    def is_at_hand(self, accept_encoding: str) -> bool:
+        """Whether `represent` reads and compresses nothing."""
+        if not isinstance(self.encodings, CompressedCopies):
+            return True
+        encoding = choose_encoding(accept_encoding, tuple(self.encodings))
+        return encoding == IDENTITY or self.encodings.is_at_hand(encoding)
+
 
 class AssetFolder:
     """Files that lie under one hash.
@@ -131,6 +138,11 @@ class AssetFolder:
             self._smaller.pop(name, None)
         return self._assets.get(name)
 
+    def is_at_hand(self, name: str, accept_encoding: str) -> bool:
+        """Whether the file of that name, if there is one, is in memory as it will be sent."""
+        asset = self._assets.get(name)
+        return name not in self._smaller and (asset is None or asset.is_at_hand(accept_encoding))
+
     def names(self) -> Iterator[str]:
         """The names of all files."""
         return iter(self._assets)
@@ -161,6 +173,13 @@ class Assets:
         if name == TRACE_PAGE:
             return self.trace_page
         return self.hub.get(name) or self.xprof.get(name)
+
+    def is_at_hand(self, name: str, accept_encoding: str) -> bool:
+        """Whether `find` and `find_hashed` need read or compress nothing for this name."""
+        if name == TRACE_PAGE:
+            return self.trace_page.is_at_hand(accept_encoding)
+        folders = (self.hub, self.xprof)
+        return all(folder.is_at_hand(name, accept_encoding) for folder in folders)
 
     def find_hashed(self, content_hash: str, name: str) -> tuple[Asset | None, bool]:
         """The file under a hash, and whether the hash is the present one.

@@ -113,6 +113,10 @@ class CompressedCopies(Mapping[str, bytes]):
                 self._fast[encoding] = FAST[encoding](self._body)
             return self._fast[encoding]
 
+    def is_at_hand(self, encoding: str) -> bool:
+        """Whether the file in this encoding is in memory for good, so that nothing is read or made for it."""
+        return encoding in self._best
+
     def __iter__(self) -> Iterator[str]:
         """Names of the encodings, the best first."""
         return iter(self.kept)
