@@ -42,6 +42,7 @@ from loader.profiles import Intake, RedactingIntake, Usable, gather
 from loader.progress import Phase
 from loader.room import ARTIFACT, PROFILE, Room
 from loader.task import Task
+from loader.timelines import without_timelines
 from loader.tools import HEALTH, MODULE_LIST
 from loader.work import Work
 from loader.workspace import Workspace
@@ -136,14 +137,13 @@ class Converter:
             LoaderError: INTERNAL, this worker can't make the pseudonyms that were asked for.
         """
         redaction = plan.request.redaction
-        if not redaction:
-            return self._plain_intake
-        if redaction not in self._redacted_intakes:
+        if redaction and redaction not in self._redacted_intakes:
             raise LoaderError(
                 ErrorCode.INTERNAL,
                 "This worker has another XPROF_HUB_SECRET_KEY and can't redact for this link.",
             )
-        return self._redacted_intakes[redaction]
+        intake = self._redacted_intakes[redaction] if redaction else self._plain_intake
+        return intake if plan.reads_events else without_timelines(intake)
 
     def _recall(self, plan: Plan, keep: Keep) -> bool:
         """Hands over the answer of an earlier worker, if there is one."""

@@ -57,6 +57,11 @@ class Plan:
         return self.tool.artifact is ArtifactKind.MODULES and not is_own
 
     @property
+    def reads_events(self) -> bool:
+        """Whether the engine needs more of a profile than metadata: not for modules, nor to list tools."""
+        return self.tool.artifact is not ArtifactKind.MODULES
+
+    @property
     def set_key(self) -> str | None:
         """Key of the artifact set that is enough for the answer, where there is one."""
         return None if self.tool.name == RUN_TOOLS else self.artifact_key

@@ -162,7 +162,7 @@ def intake(path: Path, file: StoredFile, target: Path) -> Inspection:
         size=len(content),
         planes=1,
         device_planes=0,
-        lines=1,
+        lines=0,
         events=len(content) if content.startswith(b"many") else 0,
         longest_name=1,
         modules=(),

@@ -14,6 +14,7 @@ from loader.inspection.refusals import too_large
 from loader.inspection.wire import Walker
 from loader.redaction.schema import parse, written
 from loader.redaction.texts import TextReplacer
+from loader.wire_writing import block, field, number
 
 MOST_BYTES = 8 << 20
 """Of what is parsed at once and may hold messages: an instruction, an allocation, an event."""
@@ -81,29 +82,3 @@ def _inner(kind: str) -> dict[int, str]:
         for found in parse(kind, b"").DESCRIPTOR.fields
         if found.type == FieldDescriptor.TYPE_MESSAGE
     }
-
-
-def varint(value: int) -> bytes:
-    """A number as protobuf writes it."""
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def number(tag: int, value: int) -> bytes:
-    """A field that is a varint."""
-    return varint(tag) + varint(value)
-
-
-def field(tag: int, content: bytes) -> bytes:
-    """A field that is no varint, as it stood."""
-    length = varint(len(content)) if tag & 7 == 2 else b""
-    return varint(tag) + length + content
-
-
-def block(tag: int, content: bytes) -> bytes:
-    """A text, bytes or a message."""
-    return varint(tag) + varint(len(content)) + content

@@ -21,10 +21,11 @@ from loader.inspection.events import forget, jump
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.refusals import cut_off, unreadable
 from loader.inspection.wire import Walker, WireError
-from loader.redaction.parts import PartWriter, block, check_size, field, number
+from loader.redaction.parts import PartWriter, check_size
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redaction.schema import parse, written
 from loader.redaction.texts import BINARY, TextReplacer
+from loader.wire_writing import PADDED_BYTES, block, field, number, padded
 
 # XSpace, XPlane, XLine (XLA's tsl/profiler/protobuf/xplane.proto)
 _PLANE, _HOSTNAME = 0x0A, 0x22
@@ -42,8 +43,6 @@ _NO_MESSAGE = b"\x0a"
 
 _PIECE = 1 << 20
 _LONGEST_JUMP = (1 << 14) + 3
-_PADDED_BYTES = 5
-"""Of a length that is filled in later; as many as protobuf reads of one."""
 
 
 def redact_profile(
@@ -216,22 +215,15 @@ class _Copy:
             self._out = outer
             outer.write(block(tag, inner.getvalue()))
             return
-        outer.write(bytes((tag,)) + bytes(_PADDED_BYTES))
+        outer.write(bytes((tag,)) + bytes(PADDED_BYTES))
         begin = outer.tell()
         yield
         end = outer.tell()
-        outer.seek(begin - _PADDED_BYTES)
-        outer.write(_padded(end - begin))
+        outer.seek(begin - PADDED_BYTES)
+        outer.write(padded(end - begin))
         outer.seek(end)
 
 
 def _entry(entry: Message) -> tuple[int, bytes]:
     """Key and name of an entry of stat metadata."""
     return int(entry.key), bytes(entry.value.name)
-
-
-def _padded(value: int) -> bytes:
-    """A number in as many bytes as were kept free."""
-    shifts = range(0, 7 * _PADDED_BYTES, 7)
-    groups = [value >> shift & 0x7F for shift in shifts]
-    return bytes(group | 0x80 for group in groups[:-1]) + bytes(groups[-1:])
