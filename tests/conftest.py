@@ -18,4 +18,5 @@ pytest_plugins = (
     "tests.services.registry",
     "tests.services.scripted",
     "tests.services.sessions",
+    "tests.services.shelf",
 )

@@ -76,7 +76,7 @@ def test_demo_opens_and_ends_without_a_trace(
     process = start_demo("--hosts", "3", "--events", "3000")
     (link,) = links_of(process)
     assert len(host_names(link)) == 3
-    process.wait_for(lambda: "Ctrl-C ends" in process.log_text())
+    process.wait_for(lambda: "Ctrl-C ends" in process.log_text(), seconds=90)
     assert f"share and compare: {link.partition('/s/')[0]}/runs\n" in process.log_text()
     children = psutil.Process(process.popen.pid).children(recursive=True)
     assert children
@@ -84,7 +84,7 @@ def test_demo_opens_and_ends_without_a_trace(
     assert process.stop(number=number) == 0
     assert "Traceback" not in process.log_text()
     assert list((tmp_path / "temporary").iterdir()) == []
-    _, alive = psutil.wait_procs(children, timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert alive == []
 
 
@@ -126,7 +126,7 @@ def test_a_path_without_a_profile_is_refused_in_one_line(
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.txt").write_text("no profile")
     process = start_demo(str(tmp_path / name))
-    assert process.popen.wait(30) == 1
+    assert process.popen.wait(90) == 1
     (line,) = process.log_text().splitlines()
     assert str(tmp_path / name) in line
 
@@ -135,7 +135,7 @@ def test_a_taken_port_is_named(start_demo: StartDemo) -> None:
     (link,) = links_of(start_demo("--hosts", "1", "--events", "1000"))
     port = link.split("/s/")[0].rpartition(":")[2]
     process = start_demo("--hosts", "1", "--events", "1000", "--port", port)
-    assert process.popen.wait(30) == 1
+    assert process.popen.wait(90) == 1
     assert f"127.0.0.1:{port}" in process.log_text().splitlines()[-1]
 
 

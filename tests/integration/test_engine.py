@@ -44,15 +44,14 @@ def failure(
 
 def zygote_of(engine: XprofEngine) -> psutil.Process:
     engine.layers()
-    return next(
-        child
-        for child in psutil.Process().children()
-        if "loader.engine.zygote" in child.cmdline() and child.pid == engine.zygote_pid
-    )
+    assert engine.zygote_pid is not None
+    zygote = psutil.Process(engine.zygote_pid)
+    assert "loader.engine.zygote" in zygote.cmdline()
+    return zygote
 
 
 def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -256,11 +255,12 @@ def test_children_die_with_a_killed_server(make_job: MakeJob) -> None:
         cwd=Path(__file__).parents[2],
     )
     seen = psutil.Process(server.pid)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"started\n"  # what tries the sandbox has ended
     eventually(lambda: len(seen.children(recursive=True)) == 2)
     family = seen.children(recursive=True)
     server.send_signal(signal.SIGKILL)
     server.wait(20)
-    assert server.stdout is not None
     server.stdout.close()
     eventually(lambda: not any(process.is_running() for process in family))
 

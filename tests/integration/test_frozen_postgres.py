@@ -22,6 +22,8 @@ from tests.services.postgres import PostgresServer
 PING, STATEMENT = 0.3, 1.0
 CONNECT = 2
 """The least that psycopg waits for a connection."""
+SLOWLY = 30
+"""Seconds that a busy machine may add: whoever waits for the frozen server itself waits for ever."""
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +62,7 @@ def test_a_statement_that_is_not_answered_ends(
         session.execute(text("SELECT 1"))
         with postgres_server.standing_still():
             session.execute(text("SELECT 2"))
-    assert STATEMENT <= time.monotonic() - began < STATEMENT + 5
+    assert STATEMENT <= time.monotonic() - began < STATEMENT + SLOWLY
     # What was the answer to the second question is not taken for that to the third.
     with registry.reading() as session:
         assert session.scalar(text("SELECT 3")) == 3
@@ -72,7 +74,7 @@ def test_each_request_is_told_soon_and_all_is_well_when_it_goes_on(
     assert api.http.get("/machineLearningRuns").status_code == 200
     with postgres_server.standing_still():
         first = _seconds_until_refused(api)  # finds out that the idle connection is of no use
-        assert PING + CONNECT <= first < PING + CONNECT + 5
+        assert PING + CONNECT <= first < PING + CONNECT + SLOWLY
         with ThreadPoolExecutor(4) as pool:
             waits = list(pool.map(lambda _: _seconds_until_refused(api), range(4)))
         assert min(waits) < CONNECT  # one tries, and others don't wait for it

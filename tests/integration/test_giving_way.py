@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def phase(base: str, route: str) -> str:
     return str(json.loads(get(f"{base}/progress/{route}").body).get("phase"))
 
 
+def converting(base: str, routes: Iterable[str]) -> int:
+    """How many of the answers have a slot."""
+    return [phase(base, route) for route in routes].count("convert")
+
+
 def outcomes(pair: Pair, outcome: str) -> int:
     """How many runs of the engine on profiles have ended like this."""
     text = get(f"{pair.worker.url}/metrics").body.decode()
@@ -56,7 +62,7 @@ def test_a_prewarm_that_has_the_only_slot_gives_way_and_begins_anew(
     until(lambda: phase(ahead, OVERVIEW) == "convert")
     person = pair.share(small_session, "person")
     assert get(f"{person}/{OVERVIEW}").status == 200
-    assert outcomes(pair, "cancelled") == 1
+    until(lambda: outcomes(pair, "cancelled") == 1)
     until(lambda: phase(ahead, OVERVIEW) == "convert")
     assert outcomes(pair, "cancelled") == 1
 
@@ -69,9 +75,10 @@ def test_a_session_that_holds_all_slots_for_hours_leaves_one_to_others(
     routes = [OVERVIEW, *(f"data?tag=op_profile&host={host}" for host in ("a", "b"))]
     for route in routes:
         assert get(f"{hanging}/{route}", {"Prefer": "respond-async"}).status == 202
-    until(lambda: [phase(hanging, route) for route in routes].count("convert") == 2)
+    until(lambda: converting(hanging, routes) == 2)
     assert get(f"{person}/{OVERVIEW}").status == 200
-    assert [phase(hanging, route) for route in routes].count("convert") == 2
+    # A worker without a processor to spare may be late with what it says of this.
+    until(lambda: converting(hanging, routes) == 2)
 
 
 def test_a_tool_that_takes_too_long_is_not_tried_with_other_options(

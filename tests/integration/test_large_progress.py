@@ -50,5 +50,5 @@ def test_a_lack_of_memory_is_no_end_while_a_large_worker_is_at_it(
     assert state() == "idle"
     with paused_engine(large):
         assert get(f"{base}/{ROUTE}", COME_BACK, timeout=20).status == 202
-        assert state() == "running"
+        until(lambda: state() == "running")
     until(lambda: get(f"{base}/{ROUTE}", COME_BACK).status == 200)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,12 +37,14 @@ def progress(base: str, route: str) -> dict[str, Any]:
 
 def come_back(url: str) -> Answer:
     """Asks again until the answer is not 202 any more."""
-    answer = get(url, COME_BACK)
-    end = time.monotonic() + 100
-    while answer.status == 202 and time.monotonic() < end:
-        time.sleep(0.2)
-        answer = get(url, COME_BACK)
-    return answer
+    found: list[Answer] = []
+
+    def is_there() -> bool:
+        found.append(get(url, COME_BACK))
+        return found[-1].status != 202
+
+    until(is_there)
+    return found[-1]
 
 
 def test_progress_is_seen_while_an_answer_is_made_and_it_is_made_once(
@@ -93,7 +94,7 @@ def test_every_answer_can_be_come_back_for(pair: Pair, small_session: Path, rout
     base = pair.share(small_session, f"back {route.partition('?')[0]}")
     with paused_engine(pair.worker):
         assert get(f"{base}/{route}", COME_BACK).status == 202
-        assert progress(base, route)["state"] == "running"
+        until(lambda: progress(base, route)["state"] == "running")
     answer = get(f"{base}/{route}", PATIENT)
     assert (answer.status, answer.body) == (200, get(f"{base}/{route}").body)
     assert progress(base, route)["state"] == "ready"

@@ -13,10 +13,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from typer.testing import CliRunner
 
-from server.cli import app
 from server.demo.session import write_session
+from tests.contract.commands import Commands
 from tests.integration.test_engine_answers import ask_xprof, unordered
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory
@@ -196,10 +195,11 @@ def test_a_host_that_appears_twice_later_hides_the_merged_session_only(
 
 
 def test_commands_find_and_merge_sessions(apart: Merging) -> None:
-    environment = {"XPROF_HUB_URL": str(apart.http.base_url), "COLUMNS": "400"}
+    commands = Commands(str(apart.http.base_url))
+    commands.environment["COLUMNS"] = "400"
 
     def run(*arguments: str) -> str:
-        result = CliRunner().invoke(app, ["sessions", *arguments], env=environment)
+        result = commands.run("sessions", *arguments)
         assert (result.exit_code, result.stderr) == (0, ""), result.output
         return result.stdout
 
