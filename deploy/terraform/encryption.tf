@@ -9,8 +9,9 @@ locals {
     "secretmanager.googleapis.com",
     "sqladmin.googleapis.com",
   ])
-  # That of Pub/Sub signs notifications, with or without a key.
-  agents = setunion(local.keepers, local.notifies ? ["pubsub.googleapis.com"] : [])
+  # That of Pub/Sub signs notifications, with or without a key. IAP calls Cloud Run by its own, and answers nobody until
+  # that is there: https://cloud.google.com/iap/docs/enabling-cloud-run
+  agents = setunion(local.keepers, local.notifies ? ["pubsub.googleapis.com"] : [], local.has_iap ? ["iap.googleapis.com"] : [])
   key_users = merge(
     { for service in local.keepers : service => google_project_service_identity.agents[service].member },
     { for account in data.google_storage_project_service_account.own : "storage.googleapis.com" => account.member },

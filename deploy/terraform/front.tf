@@ -33,7 +33,7 @@ locals {
     },
   )
   front_secrets = merge(
-    { for name, version in local.service_secrets : name => { secret = version.secret, version = version.version } },
+    local.service_secrets,
     var.auth != "oidc" ? {} : { XPROF_HUB_OIDC_CLIENT_SECRET = { secret = var.oidc.client_secret, version = var.oidc.client_secret_version } },
   )
   # Whose word on the caller's address counts: Cloud Run's own proxy and the load balancer. The last address in

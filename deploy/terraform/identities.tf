@@ -5,7 +5,8 @@ locals {
   accounts = {
     front     = "XProf Hub: front ends"
     worker    = "XProf Hub: workers"
-    jobs      = "XProf Hub: migrates the database, deletes what is due, looks for sessions"
+    jobs      = "XProf Hub: deletes what is due, looks for sessions"
+    migrate   = "XProf Hub: brings the database up to date"
     setup     = "XProf Hub: makes roles in the database"
     push      = "XProf Hub: signs notifications of buckets"
     scheduler = "XProf Hub: starts jobs"
@@ -15,10 +16,10 @@ locals {
 
   # The second role is for signing in with an identity; the setup job has a password.
   database_grants = merge(
-    { for part in ["front", "jobs", "setup"] : "${part} client" => { part = part, role = "roles/cloudsql.client" } },
+    { for part in setunion(local.database_parts, ["setup"]) : "${part} client" => { part = part, role = "roles/cloudsql.client" } },
     { for part in local.database_parts : "${part} user" => { part = part, role = "roles/cloudsql.instanceUser" } },
   )
-  database_parts = toset(["front", "jobs"])
+  database_parts = toset(["front", "jobs", "migrate"])
   this_database  = "resource.service == 'sqladmin.googleapis.com' && resource.name == 'projects/${var.project_id}/instances/${google_sql_database_instance.this.name}'"
 }
 

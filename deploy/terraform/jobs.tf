@@ -11,13 +11,14 @@ locals {
     XPROF_HUB_MIGRATE = "false"
   })
   # Another command may be run once: `gcloud run jobs execute ... --container=prune --update-env-vars=HUB_COMMAND=doctor`.
+  # Whoever migrates may change the tables, and nothing else: no bucket, no cache, no secret.
   tasks = merge(
     {
-      migrate = { command = "migrate", attempts = 3, seconds = 1800, settings = {} }
-      prune   = { command = "prune --json", attempts = 2, seconds = 3600, settings = {} }
+      migrate = { part = "migrate", command = "migrate", attempts = 3, seconds = 1800, settings = { XPROF_HUB_DATABASE_URL = local.database_urls.migrate } }
+      prune   = { part = "jobs", command = "prune --json", attempts = 2, seconds = 3600, settings = {} }
     },
     local.job_scan ? {
-      scan = { command = "scan --json", attempts = 1, seconds = 900, settings = { XPROF_HUB_SCAN_ROOTS = join(",", local.roots) } }
+      scan = { part = "jobs", command = "scan --json", attempts = 1, seconds = 900, settings = { XPROF_HUB_SCAN_ROOTS = join(",", local.roots) } }
     } : {},
   )
   schedules = merge(
@@ -41,10 +42,15 @@ locals {
 }
 
 # Terraform runs the migration, and waits for its end, whenever this is another one: for each image, after the job that makes
-# the role, and so for a database that was restored. Random, since an execution is named after it, and going back to an image is one more.
+# the role, so for a database that was restored, and whenever the job changes (setup.tf). Random, since an execution is named after
+# it, and going back to an image is one more.
 resource "random_id" "migrate" {
   byte_length = 4
-  keepers     = { image = local.image, setup = random_id.setup.hex }
+  keepers = {
+    image = local.image
+    setup = random_id.setup.hex
+    job   = sha256(jsonencode([var.settings, local.jobs_settings, local.tasks.migrate]))
+  }
 }
 
 resource "google_cloud_run_v2_job" "tasks" {
@@ -63,7 +69,7 @@ resource "google_cloud_run_v2_job" "tasks" {
     labels      = local.labels
 
     template {
-      service_account       = google_service_account.this["jobs"].email
+      service_account       = google_service_account.this[each.value.part].email
       execution_environment = "EXECUTION_ENVIRONMENT_GEN2"
       max_retries           = each.value.attempts - 1
       timeout               = "${each.value.seconds}s"
@@ -73,7 +79,7 @@ resource "google_cloud_run_v2_job" "tasks" {
         network_interfaces {
           network    = google_compute_network.this.id
           subnetwork = google_compute_subnetwork.this.id
-          tags       = [local.tags.jobs]
+          tags       = [local.tags[each.value.part]]
         }
       }
 
@@ -97,7 +103,7 @@ resource "google_cloud_run_v2_job" "tasks" {
         }
 
         dynamic "env" {
-          for_each = local.secret_settings
+          for_each = { for name, secret in local.secret_settings : name => secret if each.value.part == "jobs" }
           content {
             name = env.key
             value_source {
@@ -109,9 +115,12 @@ resource "google_cloud_run_v2_job" "tasks" {
           }
         }
 
-        volume_mounts {
-          name       = "redis-ca"
-          mount_path = local.redis_ca_folder
+        dynamic "volume_mounts" {
+          for_each = each.value.part == "jobs" ? [local.redis_ca_folder] : []
+          content {
+            name       = "redis-ca"
+            mount_path = volume_mounts.value
+          }
         }
       }
 
@@ -134,13 +143,16 @@ resource "google_cloud_run_v2_job" "tasks" {
         }
       }
 
-      volumes {
-        name = "redis-ca"
-        secret {
-          secret = google_secret_manager_secret.this["redis-ca"].secret_id
-          items {
-            version = google_secret_manager_secret_version.redis_ca.version
-            path    = basename(local.redis_ca_file)
+      dynamic "volumes" {
+        for_each = each.value.part == "jobs" ? [google_secret_manager_secret_version.redis_ca] : []
+        content {
+          name = "redis-ca"
+          secret {
+            secret = google_secret_manager_secret.this["redis-ca"].secret_id
+            items {
+              version = volumes.value.version
+              path    = basename(local.redis_ca_file)
+            }
           }
         }
       }

@@ -56,6 +56,21 @@ resource "google_compute_backend_service" "this" {
       enabled = true
     }
   }
+
+  # When IAP is turned off its backend goes only after the URL map has let go of it: Google deletes none that is in use.
+  lifecycle {
+    create_before_destroy = true
+  }
+}
+
+# Cloud Run asks no caller of front ends who he is; an organisation may have it ask all the same.
+resource "google_cloud_run_v2_service_iam_member" "iap_calls_front" {
+  count    = local.has_iap ? 1 : 0
+  project  = var.project_id
+  location = var.region
+  name     = google_cloud_run_v2_service.front.name
+  role     = "roles/run.invoker"
+  member   = google_project_service_identity.agents["iap.googleapis.com"].member
 }
 
 resource "google_iap_web_backend_service_iam_member" "people" {

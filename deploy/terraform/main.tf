@@ -40,8 +40,10 @@ locals {
   })
   metrics_port = 9464
   # Cloud Run takes no container with less memory than this in its second generation. An instance has 8 CPUs at most,
-  # all its containers together, so there is no room for another one beside 8.
-  sidecar_limits = { cpu = "500m", memory = "512Mi" }
+  # all its containers together, so there is no room for another one beside 8. It counts CPUs of all containers together
+  # ("Total cpu ..."), so that memory of all together should fit those of the first, too: 4 GiB for each CPU at most.
+  sidecar_gib    = 0.5
+  sidecar_limits = { cpu = "500m", memory = "${local.sidecar_gib * 1024}Mi" }
   most_cpus      = 8
 
   apis = toset([

@@ -76,6 +76,12 @@ resource "google_monitoring_uptime_check_config" "links" {
     }
   }
 
+  # Another host is another check, and Google deletes none that an alert asks for:
+  # https://github.com/hashicorp/terraform-provider-google/issues/10176
+  lifecycle {
+    create_before_destroy = true
+  }
+
   depends_on = [google_project_service.this]
 }
 

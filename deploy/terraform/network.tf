@@ -17,9 +17,9 @@ locals {
   egress = {
     apis  = { tags = values(local.tags), ranges = [local.api_range], ports = ["443"] }
     redis = { tags = [local.tags.front, local.tags.worker, local.tags.jobs], ranges = [local.private_services], ports = ["6378"] }
-    proxy = { tags = [local.tags.front, local.tags.jobs, local.tags.setup], ranges = [local.private_services], ports = ["3307"] }
+    proxy = { tags = [local.tags.front, local.tags.jobs, local.tags.migrate, local.tags.setup], ranges = [local.private_services], ports = ["3307"] }
   }
-  tags = { for part in ["front", "worker", "jobs", "setup"] : part => "${var.name}-${part}" }
+  tags = { for part in ["front", "worker", "jobs", "migrate", "setup"] : part => "${var.name}-${part}" }
 }
 
 resource "google_compute_network" "this" {
@@ -60,6 +60,8 @@ resource "google_service_networking_connection" "this" {
   service                 = "servicenetworking.googleapis.com"
   reserved_peering_ranges = [google_compute_global_address.private_services.name]
   deletion_policy         = "ABANDON"
+  # What is abandoned is still there when a hub is made again in the same network.
+  update_on_creation_fail = true
 }
 
 # ---- Google's APIs

@@ -37,6 +37,14 @@ output "services" {
   }
 }
 
+output "executions" {
+  description = "Executions of jobs that terraform has run last, whose logs say what failed."
+  value = {
+    setup   = "${google_cloud_run_v2_job.setup.name}-${random_id.setup.hex}"
+    migrate = "${google_cloud_run_v2_job.tasks["migrate"].name}-${random_id.migrate.hex}"
+  }
+}
+
 output "database" {
   description = "Connection name of the database, for the Cloud SQL Auth Proxy."
   value       = google_sql_database_instance.this.connection_name
@@ -45,4 +53,20 @@ output "database" {
 output "network" {
   description = "Network and subnet of the services."
   value       = { network = google_compute_network.this.id, subnet = google_compute_subnetwork.this.id }
+}
+
+output "next_steps" {
+  description = "What is left to do by hand, in order, after the last apply of an installation."
+  value = concat(
+    [for address in google_compute_global_address.balancer[*].address :
+      "Let ${var.hub_domain} and ${var.content_domain} point to ${address} (A records); the certificate comes by itself within an hour."
+    ],
+    var.auth != "token" ? [] : [
+      "Make the first admin's token: docker run --rm ${local.image} tokens prepare",
+      "Register its digest: gcloud run jobs execute ${google_cloud_run_v2_job.tasks["prune"].name} --project=${var.project_id} --region=${var.region} --wait --container=prune --update-env-vars=\"HUB_COMMAND=tokens create first --local --role admin --digest DIGEST\"",
+    ],
+    var.auth == "token" || length(var.admins) > 0 ? [] : ["Name yourself in `admins`, and apply."],
+    var.auth == "iap" && length(var.iap_members) == 0 ? ["Name in `iap_members` who may pass IAP, and apply."] : [],
+    ["Open ${local.base_url}/."],
+  )
 }

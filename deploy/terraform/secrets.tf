@@ -16,19 +16,21 @@ locals {
   has_replica = var.redis.read_replicas > 0
 
   secret_key_versions = toset([for version in compact([var.secret_key_version, var.accepted_secret_key_version]) : tostring(version)])
-  # Settings that are secrets: of all parts, and of front ends and workers.
+  # Settings that are secrets: of all parts that use the cache, and of front ends and workers. By short names, as Cloud Run
+  # wants them for secrets of its own project: https://cloud.google.com/run/docs/reference/rest/v2/Container#secretkeyselector
   secret_settings = merge(
     {
-      XPROF_HUB_SECRET_KEY = google_secret_manager_secret_version.secret_key[var.secret_key_version]
-      XPROF_HUB_REDIS_URL  = google_secret_manager_secret_version.redis_url
+      XPROF_HUB_SECRET_KEY = { secret = local.secret_names["secret-key"], version = google_secret_manager_secret_version.secret_key[var.secret_key_version].version }
+      XPROF_HUB_REDIS_URL  = { secret = local.secret_names["redis-url"], version = google_secret_manager_secret_version.redis_url.version }
     },
     var.accepted_secret_key_version == null ? {} : {
-      XPROF_HUB_OLD_SECRET_KEYS = google_secret_manager_secret_version.secret_key[var.accepted_secret_key_version]
+      XPROF_HUB_OLD_SECRET_KEYS = { secret = local.secret_names["secret-key"], version = google_secret_manager_secret_version.secret_key[var.accepted_secret_key_version].version }
     },
   )
   service_secrets = merge(local.secret_settings, local.has_replica ? {
-    XPROF_HUB_REDIS_REPLICA_URL = one(google_secret_manager_secret_version.redis_replica_url)
+    XPROF_HUB_REDIS_REPLICA_URL = { secret = local.secret_names["redis-replica-url"], version = one(google_secret_manager_secret_version.redis_replica_url[*].version) }
   } : {})
+  secret_names   = { for key, secret in google_secret_manager_secret.this : key => secret.secret_id }
   redis_options  = "ssl_ca_certs=${local.redis_ca_file}&ssl_check_hostname=false"
   secret_readers = merge([for secret, parts in local.secrets : { for part in parts : "${secret} ${part}" => { secret = secret, part = part } }]...)
 }
@@ -89,22 +91,28 @@ resource "google_secret_manager_secret_version" "secret_key" {
   secret_data_wo_version = tonumber(each.key)
 }
 
+# A version that another one takes the place of stays (`ABANDON`): terraform would end it before the new revision is there,
+# and no instance of the old one could start meanwhile. It goes with its secret.
+#
 # Memorystore keeps the password in the state in any case. Its certificate has the address as a common name, which
 # Python does not look at; but the authority that signed it is this instance's own and signs for nobody else.
 resource "google_secret_manager_secret_version" "redis_url" {
-  secret      = google_secret_manager_secret.this["redis-url"].id
-  secret_data = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.host}:${google_redis_instance.this.port}/0?${local.redis_options}"
+  secret          = google_secret_manager_secret.this["redis-url"].id
+  secret_data     = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.host}:${google_redis_instance.this.port}/0?${local.redis_options}"
+  deletion_policy = "ABANDON"
 }
 
 resource "google_secret_manager_secret_version" "redis_replica_url" {
-  count       = local.has_replica ? 1 : 0
-  secret      = google_secret_manager_secret.this["redis-replica-url"].id
-  secret_data = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.read_endpoint}:${google_redis_instance.this.read_endpoint_port}/0?${local.redis_options}"
+  count           = local.has_replica ? 1 : 0
+  secret          = google_secret_manager_secret.this["redis-replica-url"].id
+  secret_data     = "rediss://:${google_redis_instance.this.auth_string}@${google_redis_instance.this.read_endpoint}:${google_redis_instance.this.read_endpoint_port}/0?${local.redis_options}"
+  deletion_policy = "ABANDON"
 }
 
 resource "google_secret_manager_secret_version" "redis_ca" {
-  secret      = google_secret_manager_secret.this["redis-ca"].id
-  secret_data = join("\n", google_redis_instance.this.server_ca_certs[*].cert)
+  secret          = google_secret_manager_secret.this["redis-ca"].id
+  secret_data     = join("\n", google_redis_instance.this.server_ca_certs[*].cert)
+  deletion_policy = "ABANDON"
 }
 
 resource "google_secret_manager_secret_version" "metrics_config" {
@@ -116,4 +124,5 @@ resource "google_secret_manager_secret_version" "metrics_config" {
     metadata   = { name = var.name }
     spec       = { endpoints = [{ port = local.metrics_port, path = "/metrics", interval = "30s" }] }
   })
+  deletion_policy = "ABANDON"
 }

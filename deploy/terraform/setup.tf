@@ -1,16 +1,20 @@
-# The job that makes the database's role, whenever its members or the database change. It alone signs in with a password: users that
+# The job that makes the database's role, and makes sure of it whenever something of the job changes. It alone signs in with a password: users that
 # sign in with an identity may do nothing at first.
 
 locals {
   setup_script = file("${path.module}/files/grant_roles.py")
 }
 
+# All that the job is made of. An execution is named after the word, and a job that is changed with the word of before asks for one
+# whose name is taken, which Google may refuse: https://github.com/hashicorp/terraform-provider-google/issues/24451
 resource "random_id" "setup" {
   byte_length = 4
   keepers = {
     script   = sha256(local.setup_script)
     members  = join(",", values(local.database_users))
     database = google_sql_database_instance.this.connection_name
+    password = google_secret_manager_secret_version.database_password.version
+    job      = sha256(jsonencode([local.image, local.with_proxy, var.proxy_image, local.proxy_arguments, local.labels]))
   }
 }
 

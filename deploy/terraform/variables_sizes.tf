@@ -16,8 +16,14 @@ variable "front" {
   nullable = false
 
   validation {
-    condition     = contains([1, 2, 4, 6], var.front.cpu) && var.front.memory_gib >= 1 && var.front.memory_gib <= 4 * var.front.cpu
-    error_message = "Cloud Run gives 1, 2, 4 or 6 CPUs beside the proxy, and at most 4 GiB for each."
+    condition     = contains([1, 2, 4, 6], var.front.cpu) && var.front.memory_gib + 1 <= 4 * var.front.cpu
+    error_message = "Cloud Run gives 1, 2, 4 or 6 CPUs beside the sidecars, and at most 4 GiB for each, of which the sidecars take 1."
+  }
+
+  # https://cloud.google.com/run/docs/configuring/services/cpu
+  validation {
+    condition     = var.front.memory_gib >= { "1" = 1, "2" = 1, "4" = 2, "6" = 4 }[tostring(var.front.cpu)]
+    error_message = "At least 1 GiB; Cloud Run gives 4 CPUs only with 2 GiB, and 6 with 4 GiB."
   }
 
   validation {
@@ -37,7 +43,7 @@ variable "front" {
 }
 
 variable "worker" {
-  description = "The workers. `conversions` at once are let into one, and Cloud Run starts another one above that. Disk is memory on Cloud Run, so what `scratch_gib` and `results_gib` take is missing to conversions. With 8 CPUs there is no room for the sidecar that hands metrics on."
+  description = "The workers. `conversions` at once are let into one, and Cloud Run starts another one above that. `memory_gib` is that of a whole instance. Disk is memory on Cloud Run, so what `scratch_gib` and `results_gib` take is missing to conversions, and so is half a GiB for the sidecar. With 8 CPUs there is no room for the sidecar that hands metrics on."
   type = object({
     cpu           = optional(number, 4)
     memory_gib    = optional(number, 16)
@@ -51,13 +57,13 @@ variable "worker" {
   nullable = false
 
   validation {
-    condition     = contains([1, 2, 4, 6, 8], var.worker.cpu) && var.worker.memory_gib <= 4 * var.worker.cpu
-    error_message = "Cloud Run gives 1, 2, 4, 6 or 8 CPUs, and at most 4 GiB for each."
+    condition     = contains([1, 2, 4, 6, 8], var.worker.cpu) && var.worker.memory_gib <= 4 * var.worker.cpu && (var.worker.cpu < 6 || var.worker.memory_gib >= 5)
+    error_message = "Cloud Run gives 1, 2, 4, 6 or 8 CPUs, and at most 4 GiB for each; 6 or 8 only with 5 GiB."
   }
 
   validation {
-    condition     = var.worker.memory_gib >= var.worker.scratch_gib + var.worker.results_gib + 3
-    error_message = "At least 2 GiB must be left for conversions, beside scratch, results and 1 GiB for the worker itself."
+    condition     = var.worker.memory_gib >= var.worker.scratch_gib + var.worker.results_gib + 3.5
+    error_message = "At least 2 GiB must be left for conversions, beside scratch, results, 1 GiB for the worker itself and half of one for its sidecar."
   }
 
   validation {
@@ -80,13 +86,13 @@ variable "large_worker" {
   default = {}
 
   validation {
-    condition     = var.large_worker == null || (contains([1, 2, 4, 6, 8], try(var.large_worker.cpu, 0)) && try(var.large_worker.memory_gib <= 4 * var.large_worker.cpu, false))
-    error_message = "Cloud Run gives 1, 2, 4, 6 or 8 CPUs, and at most 4 GiB for each."
+    condition     = var.large_worker == null || (contains([1, 2, 4, 6, 8], try(var.large_worker.cpu, 0)) && try(var.large_worker.memory_gib <= 4 * var.large_worker.cpu && (var.large_worker.cpu < 6 || var.large_worker.memory_gib >= 5), false))
+    error_message = "Cloud Run gives 1, 2, 4, 6 or 8 CPUs, and at most 4 GiB for each; 6 or 8 only with 5 GiB."
   }
 
   validation {
-    condition     = var.large_worker == null || try(var.large_worker.memory_gib >= var.large_worker.scratch_gib + var.large_worker.results_gib + 3, false)
-    error_message = "At least 2 GiB must be left for conversions, beside scratch, results and 1 GiB for the worker itself."
+    condition     = var.large_worker == null || try(var.large_worker.memory_gib >= var.large_worker.scratch_gib + var.large_worker.results_gib + 3.5, false)
+    error_message = "At least 2 GiB must be left for conversions, beside scratch, results, 1 GiB for the worker itself and half of one for its sidecar."
   }
 }
 
@@ -110,8 +116,14 @@ variable "database" {
   }
 
   validation {
-    condition     = var.database.log_days >= 1 && var.database.log_days <= 7 && var.database.backups >= 2
-    error_message = "log_days is 1 to 7, and at least two backups are kept."
+    condition     = var.database.log_days >= 1 && var.database.log_days <= 7 && var.database.backups >= 2 && var.database.backups <= 365 && var.database.disk_gb >= 10
+    error_message = "log_days is 1 to 7, 2 to 365 backups are kept, and the disk has 10 GB or more."
+  }
+
+  # The instance is of the edition Enterprise; other tiers belong to Enterprise Plus.
+  validation {
+    condition     = can(regex("^db-(custom-[0-9]+-[0-9]+|f1-micro|g1-small)$", var.database.tier))
+    error_message = "A tier looks like db-custom-CPUS-MEGABYTES, such as db-custom-2-7680."
   }
 }
 
@@ -211,8 +223,8 @@ variable "availability_goal" {
   nullable    = false
 
   validation {
-    condition     = var.availability_goal > 0.5 && var.availability_goal < 1
-    error_message = "Between 0.5 and 1."
+    condition     = var.availability_goal > 0.5 && var.availability_goal <= 0.9999
+    error_message = "Above 0.5, and not above 0.9999, the most that Cloud Monitoring takes."
   }
 }
 

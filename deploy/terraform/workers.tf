@@ -9,7 +9,8 @@ locals {
   has_metrics    = { for class, size in local.worker_classes : class => var.metrics_image != null && size.cpu < local.most_cpus }
 
   # Disk is memory on Cloud Run: what downloads, results and the worker itself take is not for conversions.
-  worker_memory = { for class, size in local.worker_classes : class => (size.memory_gib - size.scratch_gib - size.results_gib - 1) * local.gib }
+  container_gib = { for class, size in local.worker_classes : class => size.memory_gib - (local.has_metrics[class] ? local.sidecar_gib : 0) }
+  worker_memory = { for class, size in local.worker_classes : class => (local.container_gib[class] - size.scratch_gib - size.results_gib - 1) * local.gib }
   worker_settings = {
     for class, size in local.worker_classes : class => merge(local.service_settings, {
       XPROF_HUB_SANDBOX                 = var.sandbox
@@ -67,7 +68,7 @@ resource "google_cloud_run_v2_service" "workers" {
       resources {
         cpu_idle          = false
         startup_cpu_boost = true
-        limits            = { cpu = tostring(each.value.cpu), memory = "${each.value.memory_gib}Gi" }
+        limits            = { cpu = tostring(each.value.cpu), memory = "${local.container_gib[each.key] * 1024}Mi" }
       }
 
       startup_probe {

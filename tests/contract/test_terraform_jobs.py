@@ -21,7 +21,7 @@ from tests.services.terraform import MODULE
 
 JOBS = (MODULE / "jobs.tf").read_text()
 DEPLOYING = (MODULE.parents[1] / "docs" / "deploying.md").read_text()
-COMMAND = re.compile(r'\{ command = "([^"]+)"')
+COMMAND = re.compile(r'\{ part = "\w+", command = "([^"]+)"')
 TOLD = re.compile(r'HUB_COMMAND=([^"`]+)["`]')
 
 

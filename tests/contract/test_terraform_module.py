@@ -36,6 +36,48 @@ def test_nothing_is_made_before_its_api_is_on(offline_terraform: OfflineTerrafor
     assert {name for name in set(needs) - ready if name.startswith("google_")} == set()
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "google_compute_backend_service",
+        "google_compute_managed_ssl_certificate",
+        "google_monitoring_uptime_check_config",
+    ],
+)
+def test_what_google_deletes_only_when_nobody_uses_it_goes_last(kind: str) -> None:
+    """Otherwise terraform deletes it first, while the URL map, the proxy or the alert still names it."""
+    text = "\n".join(file.read_text() for file in sorted(MODULE.glob("*.tf")))
+    blocks = re.findall(rf'^resource "{kind}" .*?^\}}', text, re.MULTILINE | re.DOTALL)
+    assert blocks
+    assert all("create_before_destroy = true" in block for block in blocks)
+
+
+def test_rights_are_old_when_they_are_used(offline_terraform: OfflineTerraform) -> None:
+    """A right is known everywhere only minutes after it was given: the time that Redis and the database take.
+
+    Whatever runs waits for those two, and the rights on secrets and buckets wait for neither.
+    """
+    needs = offline_terraform.graph()
+
+    def all_needs(name: str) -> set[str]:
+        found, left = set[str](), [name]
+        while left:
+            more = needs.get(left.pop(), set()) - found
+            found |= more
+            left += more
+        return found
+
+    slow = {"google_redis_instance.this", "google_sql_database_instance.this"}
+    for part in ("service.front", "service.workers", "job.setup", "job.tasks"):
+        assert all_needs(f"google_cloud_run_v2_{part}") & slow, part
+    for grant in (
+        "google_secret_manager_secret_iam_member.readers",
+        "google_storage_bucket_iam_member.own",
+        "google_storage_bucket_iam_member.profiles",
+    ):
+        assert not all_needs(grant) & slow, grant
+
+
 def test_plans_are_as_they_should_be(offline_terraform: OfflineTerraform) -> None:
     done = offline_terraform.run("test", MODULE)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -141,19 +141,19 @@ def test_a_front_end_starts_with_them_in_production(
 
 @pytest.mark.parametrize(
     ("part", "gib"),
-    [("xprof-hub-worker", 24 - 6 - 1 - 1), ("xprof-hub-large-worker", 32 - 4 - 1 - 1)],
+    [("xprof-hub-worker", 24 - 0.5 - 6 - 1 - 1), ("xprof-hub-large-worker", 32 - 4 - 1 - 1)],
 )
 def test_workers_start_with_them_in_production(
     environments: dict[str, dict[str, str]],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     part: str,
-    gib: int,
+    gib: float,
 ) -> None:
     settings = settings_of(environments[part], monkeypatch, tmp_path)
     check_start(settings, "worker")
     assert settings.environment == "production"
-    assert settings.memory_bytes == settings.conversion_memory_bytes == gib << 30
+    assert settings.memory_bytes == settings.conversion_memory_bytes == gib * 2**30
     assert settings.database_url == ""
     assert settings.redis_replica_url
 
@@ -173,18 +173,40 @@ def test_services_end_in_time_and_hide_their_metrics(
     assert settings.google_project == "example-xprof"
 
 
-@pytest.mark.parametrize("part", ["migrate", "prune"])
+@pytest.mark.parametrize(("part", "user"), [("migrate", "migrate"), ("prune", "jobs")])
 def test_jobs_reach_the_same_database(
     environments: dict[str, dict[str, str]],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     part: str,
+    user: str,
 ) -> None:
     settings = settings_of(environments[f"xprof-hub-{part}"], monkeypatch, tmp_path)
     front = environments["xprof-hub-front"]["XPROF_HUB_DATABASE_URL"]
-    assert settings.database_url == front.replace("xprof-hub-front", "xprof-hub-jobs")
+    assert settings.database_url == front.replace("xprof-hub-front", f"xprof-hub-{user}")
     assert not settings.migrate
     assert settings.problems_with_people() == [], "so that a doctor that runs there finds none"
+
+
+def test_memory_of_an_instance_fits_its_cpus(planned: list[dict[str, object]]) -> None:
+    """Google's table: at most 4 GiB for each CPU, and at least 2 GiB for 4 CPUs, 4 GiB for 6 and 8.
+
+    It does not say whether sidecars count, so all containers together have to fit the CPUs of the first, too.
+    """
+    least = {1: 0.5, 2: 0.5, 4: 2, 6: 4, 8: 4}
+    services = 0
+    for resource in planned:
+        values = resource["values"]
+        assert isinstance(values, dict)
+        if resource["type"] != "google_cloud_run_v2_service":
+            continue
+        containers = values["template"][0]["containers"]
+        limits = [container["resources"][0]["limits"] for container in containers]
+        first = cpus(limits[0]["cpu"])
+        assert least[int(first)] <= gibs(limits[0]["memory"])
+        assert sum(gibs(limit["memory"]) for limit in limits) <= 4 * first
+        services += 1
+    assert services == 3
 
 
 def test_everything_that_takes_labels_has_them(planned: list[dict[str, object]]) -> None:

@@ -27,7 +27,7 @@ def test_a_download_goes_on_when_the_hub_can(
     waits: list[float],
     tmp_path: Path,
 ) -> None:
-    whole = Scripted(200, b"profile", {"ETag": '"abc"', "Content-Length": "7"})
+    whole = Scripted(200, b"profile", {"ETag": '"abc"', "X-XProf-Hub-Size": "7"})
     scripted.answers = [busy(2, 5), Scripted(200, SESSION), busy(4, 3), busy(4, 2), whole]
     done = Commands(scripted.url).run("download", "r/s", str(tmp_path))
     assert done.exit_code == 0, done.output

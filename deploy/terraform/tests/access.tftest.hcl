@@ -86,6 +86,16 @@ run "behind_iap" {
   }
 
   assert {
+    condition     = google_project_service_identity.agents["iap.googleapis.com"].service == "iap.googleapis.com" && google_cloud_run_v2_service_iam_member.iap_calls_front[0].member == google_project_service_identity.agents["iap.googleapis.com"].member && google_cloud_run_v2_service_iam_member.iap_calls_front[0].name == "xprof-hub-front" && google_cloud_run_v2_service_iam_member.iap_calls_front[0].role == "roles/run.invoker"
+    error_message = "IAP answers nobody before its own account is there, by which it calls Cloud Run."
+  }
+
+  assert {
+    condition     = output.next_steps == ["Let xprof.example.org and profiles.example.net point to 203.0.113.7 (A records); the certificate comes by itself within an hour.", "Open https://xprof.example.org/."]
+    error_message = "What is left are the names."
+  }
+
+  assert {
     condition     = google_cloud_run_v2_service.front.ingress == "INGRESS_TRAFFIC_INTERNAL_LOAD_BALANCER"
     error_message = "Nobody comes past the load balancer."
   }

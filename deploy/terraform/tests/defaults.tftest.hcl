@@ -65,7 +65,7 @@ run "defaults" {
 
   # 16 GiB, of them 3 for downloads, 1 for results, 1 for the worker itself: 11 GiB.
   assert {
-    condition     = { for env in google_cloud_run_v2_service.workers["worker"].template[0].containers[0].env : env.name => env.value }["XPROF_HUB_MEMORY_BYTES"] == "11811160064"
+    condition     = { for env in google_cloud_run_v2_service.workers["worker"].template[0].containers[0].env : env.name => env.value }["XPROF_HUB_MEMORY_BYTES"] == "11274289152"
     error_message = "Conversions get what disk, which is memory, leaves."
   }
 
@@ -104,7 +104,7 @@ run "defaults" {
   }
 
   assert {
-    condition     = toset([for user in google_sql_user.parts : user.name]) == toset(["xprof-hub-front@example-project.iam", "xprof-hub-jobs@example-project.iam"]) && alltrue([for user in google_sql_user.parts : user.type == "CLOUD_IAM_SERVICE_ACCOUNT"])
+    condition     = toset([for user in google_sql_user.parts : user.name]) == toset(["xprof-hub-front@example-project.iam", "xprof-hub-jobs@example-project.iam", "xprof-hub-migrate@example-project.iam"]) && alltrue([for user in google_sql_user.parts : user.type == "CLOUD_IAM_SERVICE_ACCOUNT"])
     error_message = "Front ends and jobs are its users, workers are not."
   }
 
@@ -146,7 +146,7 @@ run "defaults" {
   }
 
   assert {
-    condition     = google_compute_firewall.egress["proxy"].target_tags == toset(["xprof-hub-front", "xprof-hub-jobs", "xprof-hub-setup"]) && toset(flatten([for rule in google_compute_firewall.egress : [for allowed in rule.allow : allowed.ports]])) == toset(["443", "6378", "3307"])
+    condition     = google_compute_firewall.egress["proxy"].target_tags == toset(["xprof-hub-front", "xprof-hub-jobs", "xprof-hub-migrate", "xprof-hub-setup"]) && toset(flatten([for rule in google_compute_firewall.egress : [for allowed in rule.allow : allowed.ports]])) == toset(["443", "6378", "3307"])
     error_message = "Workers can't reach the database, and others only through their proxies."
   }
 

@@ -29,7 +29,7 @@ run "the_next_key_is_accepted" {
   }
 
   assert {
-    condition = alltrue([for part in concat([google_cloud_run_v2_service.front.template[0]], [for worker in google_cloud_run_v2_service.workers : worker.template[0]], [for job in google_cloud_run_v2_job.tasks : job.template[0].template[0]]) : { for env in part.containers[0].env : env.name => env.value_source[0].secret_key_ref[0].version if contains(["XPROF_HUB_SECRET_KEY", "XPROF_HUB_OLD_SECRET_KEYS"], env.name) } == {
+    condition = alltrue([for part in concat([google_cloud_run_v2_service.front.template[0]], [for worker in google_cloud_run_v2_service.workers : worker.template[0]], [google_cloud_run_v2_job.tasks["prune"].template[0].template[0]]) : { for env in part.containers[0].env : env.name => env.value_source[0].secret_key_ref[0].version if contains(["XPROF_HUB_SECRET_KEY", "XPROF_HUB_OLD_SECRET_KEYS"], env.name) } == {
       XPROF_HUB_SECRET_KEY = google_secret_manager_secret_version.secret_key["1"].version, XPROF_HUB_OLD_SECRET_KEYS = google_secret_manager_secret_version.secret_key["2"].version
     }])
     error_message = "All parts go on with the first one and take the second."

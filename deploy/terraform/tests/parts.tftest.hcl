@@ -28,11 +28,13 @@ run "rights" {
 
   assert {
     condition = { for key, grant in google_project_iam_member.database : key => grant.role } == {
-      "front client" = "roles/cloudsql.client"
-      "front user"   = "roles/cloudsql.instanceUser"
-      "jobs client"  = "roles/cloudsql.client"
-      "jobs user"    = "roles/cloudsql.instanceUser"
-      "setup client" = "roles/cloudsql.client"
+      "front client"   = "roles/cloudsql.client"
+      "front user"     = "roles/cloudsql.instanceUser"
+      "jobs client"    = "roles/cloudsql.client"
+      "jobs user"      = "roles/cloudsql.instanceUser"
+      "migrate client" = "roles/cloudsql.client"
+      "migrate user"   = "roles/cloudsql.instanceUser"
+      "setup client"   = "roles/cloudsql.client"
     }
     error_message = "Front ends and jobs sign in to the database with their identity, the setup job with its password."
   }
@@ -78,9 +80,42 @@ run "rights" {
   assert {
     condition = { for part, account in merge({ for class, service in google_cloud_run_v2_service.workers : class => service.template[0].service_account }, { front = google_cloud_run_v2_service.front.template[0].service_account, setup = google_cloud_run_v2_job.setup.template[0].template[0].service_account }, { for task, job in google_cloud_run_v2_job.tasks : task => job.template[0].template[0].service_account }) : part => account } == {
       front   = google_service_account.this["front"].email, worker = google_service_account.this["worker"].email, "large-worker" = google_service_account.this["worker"].email
-      migrate = google_service_account.this["jobs"].email, prune = google_service_account.this["jobs"].email, setup = google_service_account.this["setup"].email
+      migrate = google_service_account.this["migrate"].email, prune = google_service_account.this["jobs"].email, setup = google_service_account.this["setup"].email
     }
     error_message = "Every part runs as itself."
+  }
+
+  assert {
+    condition = (
+      length(google_cloud_run_v2_job.tasks["migrate"].template[0].template[0].volumes) == 0
+      && length(google_cloud_run_v2_job.tasks["migrate"].template[0].template[0].containers[0].volume_mounts) == 0
+      && alltrue([for env in google_cloud_run_v2_job.tasks["migrate"].template[0].template[0].containers[0].env : length(env.value_source) == 0])
+      && strcontains({ for env in google_cloud_run_v2_job.tasks["migrate"].template[0].template[0].containers[0].env : env.name => env.value }["XPROF_HUB_DATABASE_URL"], "xprof-hub-migrate%40example-project.iam")
+      && !anytrue([for key in concat(keys(google_secret_manager_secret_iam_member.readers), keys(google_storage_bucket_iam_member.own), keys(google_storage_bucket_iam_member.profiles)) : strcontains(key, "migrate")])
+    )
+    error_message = "Who migrates the database reads no secret, no bucket and no cache."
+  }
+
+  assert {
+    condition     = google_cloud_run_v2_job.tasks["migrate"].template[0].template[0].vpc_access[0].network_interfaces[0].tags == tolist(["xprof-hub-migrate"]) && !contains(google_compute_firewall.egress["redis"].target_tags, "xprof-hub-migrate") && contains(google_compute_firewall.egress["proxy"].target_tags, "xprof-hub-migrate")
+    error_message = "And reaches the database only."
+  }
+
+  # ---- what is there while something else takes its place
+
+  assert {
+    condition     = alltrue([for version in concat([google_secret_manager_secret_version.redis_url, google_secret_manager_secret_version.redis_ca], google_secret_manager_secret_version.metrics_config) : version.deletion_policy == "ABANDON"])
+    error_message = "What running instances start with stays until the next revision is there."
+  }
+
+  assert {
+    condition     = alltrue(flatten([for template in concat([google_cloud_run_v2_service.front.template[0]], [for worker in google_cloud_run_v2_service.workers : worker.template[0]], [google_cloud_run_v2_job.tasks["prune"].template[0].template[0]]) : [for env in template.containers[0].env : [for source in env.value_source : contains(["xprof-hub-secret-key", "xprof-hub-redis-url"], source.secret_key_ref[0].secret)]]]))
+    error_message = "Secrets of its own project are named to Cloud Run by their short names."
+  }
+
+  assert {
+    condition     = google_service_networking_connection.this.update_on_creation_fail && google_service_networking_connection.this.deletion_policy == "ABANDON"
+    error_message = "The way to the database and Redis outlives a hub, and the next one in its network takes it over."
   }
 
   # ---- what they are told
@@ -115,8 +150,13 @@ run "rights" {
   }
 
   assert {
-    condition     = alltrue(flatten([for template in concat([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.template[0]], [for job in google_cloud_run_v2_job.tasks : job.template[0].template[0]]) : [for container in template.containers : endswith(container.resources[0].limits["memory"], "Gi") || container.resources[0].limits["memory"] == "512Mi"]]))
+    condition     = alltrue(flatten([for template in concat([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.template[0]], [for job in google_cloud_run_v2_job.tasks : job.template[0].template[0]]) : [for container in template.containers : endswith(container.resources[0].limits["memory"], "Gi") || can(regex("^(51[2-9]|5[2-9][0-9]|[6-9][0-9]{2}|[0-9]{4,})Mi$", container.resources[0].limits["memory"]))]]))
     error_message = "No container has less than 512 MiB, which the second generation asks for."
+  }
+
+  assert {
+    condition     = { for class, worker in google_cloud_run_v2_service.workers : class => sum([for container in worker.template[0].containers : tonumber(trimsuffix(container.resources[0].limits["memory"], "Mi"))]) } == { worker = 16 * 1024, "large-worker" = 32 * 1024 }
+    error_message = "A worker's memory is that of all its containers together, which fits its CPUs: 16 GiB for 4, 32 GiB for 8."
   }
 
   assert {
@@ -165,7 +205,26 @@ run "another_image" {
   }
 
   assert {
-    condition     = random_id.migrate.keepers == tomap({ image = var.image, setup = random_id.setup.hex })
+    condition     = random_id.migrate.keepers.image == var.image && random_id.migrate.keepers.setup == random_id.setup.hex
     error_message = "The database is migrated again for each image, and when its role has changed."
+  }
+
+  assert {
+    condition     = output.executions.setup != run.rights.executions.setup && output.executions.migrate != run.rights.executions.migrate
+    error_message = "Both jobs have another image, so they are run by another name: the one of before is taken."
+  }
+}
+
+run "another_setting" {
+  command = apply
+
+  variables {
+    image    = "europe-docker.pkg.dev/example/hub/xprof-hub@sha256:4567"
+    settings = { XPROF_HUB_LINK_DAYS = "3" }
+  }
+
+  assert {
+    condition     = output.executions.setup == run.another_image.executions.setup && output.executions.migrate != run.another_image.executions.migrate
+    error_message = "And so they are whenever something else of them changes, and only then."
   }
 }

@@ -49,7 +49,7 @@ run "values" {
     iap_members           = ["allUsers"]
     profiles              = { training = { root = "gs://example-training/a,b" } }
     settings              = { LINK_DAYS = "14" }
-    front                 = { cpu = 1, memory_gib = 8 }
+    front                 = { cpu = 1, memory_gib = 4 }
     worker                = { scratch_gib = 13 }
     large_worker          = { cpu = 4 }
     database              = { version = "POSTGRES_14" }
@@ -67,6 +67,18 @@ run "values" {
     var.front, var.worker, var.large_worker, var.database, var.subnet_range, var.upload_undelete_days,
     var.secret_key_version, var.notification_channels, var.prune_schedule, var.scan_schedule, var.kms_key, var.redis,
   ]
+}
+
+run "what_google_refuses" {
+  command = plan
+  variables {
+    front             = { cpu = 6, memory_gib = 3 }
+    worker            = { cpu = 6, memory_gib = 4.5, scratch_gib = 0, results_gib = 0 }
+    large_worker      = { cpu = 8, memory_gib = 4.5, scratch_gib = 0, results_gib = 0 }
+    database          = { tier = "db-perf-optimized-N-2" }
+    availability_goal = 0.99995
+  }
+  expect_failures = [var.front, var.worker, var.large_worker, var.database, var.availability_goal]
 }
 
 run "two_keys_that_are_one" {

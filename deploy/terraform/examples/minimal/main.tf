@@ -59,3 +59,8 @@ output "address" {
   description = "Where the host names have to point."
   value       = module.xprof_hub.address
 }
+
+output "next_steps" {
+  description = "What is left to do by hand."
+  value       = module.xprof_hub.next_steps
+}
