@@ -1,7 +1,8 @@
 """`/device`: where somebody who has signed in lets a program in, or not.
 
-Only a person who has signed in sees which program asks. To let it in takes an API token once more: what a
-browser sends by itself gives nobody a token, for without a content host a profile's page is of this origin.
+Only a person who has signed in sees which program asks. Without a content host a profile's page is of this
+origin, and what a browser sends by itself must give nobody a token: to let a program in takes the API token
+once more there. With one, whoever has signed in with a token just says yes (adr/056).
 Wrong codes and tokens count as at signing in. A page of another site can't press the button
 (`refuse_foreign_site`), and no frame of another site shows it.
 """
@@ -13,8 +14,9 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from auth.browser_sessions import SignInMethod
 from auth.device_codes import DeviceRequest, DeviceState, read_user_code
-from auth.identity import find_working_token
+from auth.identity import ApiToken, find_working_token
 from auth.policy import Action, may
 from server.access import refuse_foreign_site
 from server.audit.requests import LET_IN, record
@@ -65,8 +67,7 @@ def _decide(request: Request, services: Services, fields: dict[str, str]) -> Res
     state = DeviceState.ALLOWED if answer == "allow" else DeviceState.REFUSED
     now = datetime.now(UTC)
     if state is DeviceState.ALLOWED:
-        secret = fields.get("token", "").strip()
-        token = find_working_token(SqlTokenStore(services.database), secret, now)
+        token = _token_behind(services, person, fields.get("token", "").strip(), now)
         if token is None:
             note_wrong_guess(request, services)
             return _question(services, person, found, _NOT_ONE)
@@ -78,6 +79,23 @@ def _decide(request: Request, services: Services, fields: dict[str, str]) -> Res
     record(request, services, person.principal, LET_IN, answer, "deviceCodes", client=found.client)
     message = ALLOWED if state is DeviceState.ALLOWED else REFUSED
     return html_response(services.policies, message.render(), "words")
+
+
+def _asks_token(services: Services, person: Person) -> bool:
+    """Whether somebody who is signed in has to show an API token to let a program in."""
+    has_shown_one = person.session.method is SignInMethod.TOKEN
+    return not (has_shown_one and services.settings.content_url)
+
+
+def _token_behind(
+    services: Services, person: Person, secret: str, now: datetime
+) -> ApiToken | None:
+    """The API token that a program is let in with: one that is shown, or that the person signed in with."""
+    store = SqlTokenStore(services.database)
+    if _asks_token(services, person):
+        return find_working_token(store, secret, now)
+    found = store.find_token_by_id(person.session.subject)
+    return found if found is not None and found.works_at(now) else None
 
 
 def _find(
@@ -97,8 +115,14 @@ def _find(
 def _question(
     services: Services, person: Person, found: DeviceRequest, problem: str = ""
 ) -> Response:
-    principal = person.principal
-    page = DevicePage(principal.name, principal.role.value, found.user_code, found.client, problem)
+    page = DevicePage(
+        person.principal.name,
+        person.principal.role.value,
+        found.user_code,
+        found.client,
+        problem,
+        asks_token=_asks_token(services, person),
+    )
     return _page(services, page, 403 if problem else 200)
 
 

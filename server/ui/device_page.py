@@ -30,6 +30,7 @@ class DevicePage:
         code: of the program that asks; empty to ask for one.
         client: what that program calls itself.
         problem: what was wrong with the code, or with the token for it, before.
+        asks_token: whether letting it in takes an API token, or a click.
     """
 
     person: str
@@ -37,6 +38,7 @@ class DevicePage:
     code: str = ""
     client: str = ""
     problem: str = ""
+    asks_token: bool = True
 
 
 def render_device_page(page: DevicePage, action: str) -> str:

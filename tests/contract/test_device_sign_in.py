@@ -17,6 +17,7 @@ from auth.identity import Role
 from server.registry import device_codes
 from server.registry.database import Database
 from server.registry.models import DeviceCodeRow, TokenRow
+from server.registry.tokens import SqlTokenStore
 from tests.contract.api_calls import error_of, token_for
 from tests.contract.browsing import browser, location, sign_in, signed_in
 from tests.contract.commands import Commands
@@ -159,6 +160,32 @@ def test_a_browser_alone_lets_nobody_in(guarded_api: Api) -> None:
             assert "no API token that works" in answer.text
             assert code["userCode"] in answer.text
     assert reason(exchange(guarded_api, code)) == "authorization_pending"
+
+
+def test_where_profiles_have_a_host_of_their_own_a_click_is_enough(tmp_path: Path) -> None:
+    """Whoever has signed in with a token need not paste it again; the program's token ends with that one."""
+    settings = api_settings(
+        tmp_path, auth="token", base_url="http://hub.test", content_url="http://content.test"
+    )
+    with serve_api(settings) as api, browser(api) as client:
+        parent, secret = token_for(api, Role.EDITOR)
+        code = begin(api)
+        assert decide(client, code, "allow").status_code == 401
+        assert sign_in(client, api, secret).status_code == 303
+        page = client.get("/device", params={"code": code["userCode"]}).text
+        assert "me@laptop" in page
+        assert 'name="token"' not in page
+        for strange in ({"Origin": "http://content.test"}, {"Sec-Fetch-Site": "same-site"}):
+            sent = {"code": code["userCode"], "decision": "allow"}
+            assert client.post("/device", data=sent, headers=strange).status_code == 403
+        assert reason(exchange(api, code)) == "authorization_pending"
+        assert decide(client, code, "allow").status_code == 200
+        made = exchange(api, code).json()
+        assert role_of(api, made["token"]) == "editor"
+        revoked = Database(settings.resolved_database_url)
+        SqlTokenStore(revoked).revoke_token(parent, datetime.now(UTC))
+        revoked.close()
+        assert role_of(api, made["token"]) is None
 
 
 def test_a_job_s_token_lets_nobody_in(guarded_api: Api) -> None:
