@@ -6,18 +6,21 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.modules import Modules, served_modules
 from tests.browser.viewer import CHROMIUM_ARGUMENTS, Viewer
 from tests.services.hub import HubFactory, share
 
 MakeViewer = Callable[[str], Viewer]
+PATIENCE = 30_000
+"""Milliseconds that `expect` waits where a test says nothing else; 5 s are too few when a machine is busy."""
 
 
 @pytest.fixture(scope="package")  # its event loop must have ended before other tests run theirs
 def browser(chromium: Path) -> Iterator[Browser]:
     """One Chromium for all tests."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(
             executable_path=str(chromium), args=list(CHROMIUM_ARGUMENTS)

@@ -5,6 +5,7 @@ Nothing here knows what should be there. What a mark is called in our SVG is nam
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -109,14 +110,15 @@ def wait_for_text(page: Page, text: str) -> None:
     wait_until(page, lambda: text in text_of(page) or None)
 
 
-def wait_until(page: Page, look: Callable[[], Found | None], seconds: float = 20) -> Found:
+def wait_until(page: Page, look: Callable[[], Found | None], seconds: float = 60) -> Found:
     """What `look` finds, once it finds something.
 
     Raises:
         AssertionError: it found nothing in time.
     """
     # The page's policy forbids Playwright's own waiting for a condition, which evaluates text in the page.
-    for _ in range(int(seconds * 10)):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         found = look()
         if found is not None:
             return found

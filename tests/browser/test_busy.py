@@ -73,7 +73,7 @@ def test_who_finds_the_line_full_sees_it_and_gets_the_view_by_itself(
 
 
 def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: MakeViewer) -> None:
-    """On a narrow screen the graph's frame is out of sight, so that the page says it, too."""
+    """On a phone, too, what is waited for and the button stand on the screen; the page says it besides."""
     shown = viewer(demo_link)
     shown.page.set_viewport_size({"width": 360, "height": 800})
     module = next(name for name in shown.get("module_list").split(",") if "train" in name)
@@ -82,6 +82,7 @@ def test_a_graph_whose_worker_is_busy_is_drawn_later(demo_link: str, viewer: Mak
     status = shown.page.frame_locator("#graph-html").locator("#graph-status")
     words = "Busy, 2 ahead of you"
     expect(status).to_contain_text(f"{words}. Trying again in ", timeout=FIRST_TIME)
+    expect(status.get_by_role("button", name="Try now")).to_be_in_viewport(ratio=1)
     expect(shown.page.locator(".xh-progress")).to_contain_text(f"Graph viewer{words}")
     shown.graph_frame()
     expect(shown.page.locator(".xh-progress, .xh-notice")).to_have_count(0)

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Frame, Page
 
+from tests.browser.reading import wait_until
 from tests.browser.viewer import COUNT_EVENTS, FIRST_TIME
 from tests.services.hub import HubFactory, share
 from tests.services.processes import free_port
@@ -96,7 +97,6 @@ def test_another_site_shows_nothing(page: Page, link: str) -> None:
     page.on("console", lambda message: refused.append(message.text))
     with wiki_on(free_port()) as elsewhere:
         page.goto(f"{elsewhere}/?show={link}/data/plugin/profile/")
-        page.wait_for_timeout(500)
+        wait_until(page, lambda: any("frame-ancestors" in text for text in refused) or None)
         frame = page.frames[1]
         assert frame.locator("app").count() == 0
-    assert any("frame-ancestors" in text for text in refused)

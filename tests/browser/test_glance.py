@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from playwright.sync_api import Route
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import Viewer
@@ -79,7 +79,7 @@ def test_a_notice_takes_the_glance_away(demo_link: str, viewer: MakeViewer) -> N
     for route in open_held(shown):
         route.continue_()
     shown.wait_for(".xh-notice")
-    assert shown.page.locator("#xh-glance").count() == 0
+    expect(shown.page.locator("#xh-glance")).to_have_count(0)
 
 
 def test_what_xprof_asks_for_first_is_asked_once(demo_hub: DemoHub, viewer: MakeViewer) -> None:

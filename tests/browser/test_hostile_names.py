@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,8 @@ from server.demo.session import write_session
 from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import Viewer
 from tests.browser.wire_rewriter import FieldPath, rewrite
-from tests.services.hub import HubFactory, share
+from tests.services.hub import share
+from tests.services.shelf import Shelf
 
 # Breaks out of an attribute, of an element, of a template literal and of a script.
 ATTACK = (
@@ -53,17 +53,12 @@ def attacked(path: FieldPath, content: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def hostile_link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def hostile_link(shelf: Shelf) -> str:
     """Link to a session whose names attack."""
-    folder: Path = tmp_path_factory.mktemp("hostile") / "plugins" / "profile" / "hostile"
+    folder = shelf.new_folder() / "plugins" / "profile" / "hostile"
     for path in write_session(folder, hosts=1, events=2000):
         path.write_bytes(rewrite(path.read_bytes(), MESSAGES, attacked))
-    factory = HubFactory(tmp_path_factory.mktemp("hostile-hub"))
-    try:
-        hub = factory.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-        yield share(hub.url, "<img src=x onerror=alert(6)>", 'a "session" <i>', folder)
-    finally:
-        factory.stop_all()
+    return share(shelf.url, "<img src=x onerror=alert(6)>", 'a "session" <i>', folder)
 
 
 def elements_of(node: Any) -> Iterator[Any]:

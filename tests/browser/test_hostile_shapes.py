@@ -12,7 +12,8 @@ import pytest
 from tests.browser.conftest import MakeViewer
 from tests.browser.hostile_sessions import ATTACKS, write_pair
 from tests.browser.viewer import Viewer
-from tests.services.hub import HubFactory, share
+from tests.services.hub import share
+from tests.services.shelf import Shelf
 
 ACTIVE = frozenset(
     (
@@ -47,18 +48,13 @@ READY = {
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+def pair(shelf: Shelf) -> Mapping[str, str]:
     """Links to the sessions of `write_pair`, on one hub; what is named by people attacks too."""
-    root = tmp_path_factory.mktemp("pair") / "plugins" / "profile"
-    factory = HubFactory(tmp_path_factory.mktemp("pair-hub"))
-    try:
-        hub = factory.start({"XPROF_HUB_STORAGE_ROOTS": str(root.parent.parent)})
-        yield {
-            name: share(hub.url, f"run {name}", f"session {name}", folder)
-            for name, folder in write_pair(root).items()
-        }
-    finally:
-        factory.stop_all()
+    root = shelf.new_folder() / "plugins" / "profile"
+    return {
+        name: share(shelf.url, f"run {name}", f"session {name}", folder)
+        for name, folder in write_pair(root).items()
+    }
 
 
 def elements_of(node: Any) -> Iterator[Any]:

@@ -6,14 +6,15 @@ import pytest
 
 from tests.browser.conftest import MakeViewer
 
-ICONS = """() => [...document.querySelectorAll("mat-icon, .mat-icon, .icon-sm, .icon-md, .icon-lg")]
+ICONS = """() => document.fonts.ready.then(() =>
+  [...document.querySelectorAll("mat-icon, .mat-icon, .icon-sm, .icon-md, .icon-lg")]
   .map((icon) => {
     const range = document.createRange();
     range.selectNodeContents(icon);
     const size = parseFloat(getComputedStyle(icon).fontSize);
     return [icon.textContent.trim(), range.getBoundingClientRect().width / size];
   })
-  .filter(([name, width]) => name && width > 0)"""
+  .filter(([name, width]) => name && width > 0))"""
 """The icons that can be seen: name, and width in units of its size. A sign is as wide as it is high."""
 
 
@@ -21,6 +22,8 @@ ICONS = """() => [...document.querySelectorAll("mat-icon, .mat-icon, .icon-sm, .
 def test_icons_are_signs(demo_link: str, viewer: MakeViewer, tool: str) -> None:
     shown = viewer(demo_link)
     shown.open(tool)
+    # An idle network is no sign of it: on a busy machine XProf's scripts begin after a pause.
+    shown.wait_for("main-page sidenav mat-select")
     shown.page.wait_for_load_state("networkidle")
     icons = shown.page.evaluate(ICONS)
     assert "menu" in dict(icons)

@@ -11,19 +11,19 @@ from playwright.sync_api import expect
 from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import FIRST_TIME
 from tests.services.cluster import PROFILE_PATH, get
-from tests.services.hub import HubFactory, copy_of, post, share
+from tests.services.hub import post
+from tests.services.shelf import Shelf
 
 
 def test_a_file_that_is_still_uploading_is_waited_for(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     first, second = sorted(folder.glob("*.xplane.pb"))
     first.unlink()
     whole = second.read_bytes()
     second.write_bytes(whole[: len(whole) // 2])
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    shown = viewer(share(hub.url, "run", "session", folder))
+    shown = viewer(shelf.share(folder))
     shown.open("overview_page")
     notice = shown.wait_for(".xh-notice.xh-passing")
     expect(notice).to_contain_text("This file may still be uploading")
@@ -31,20 +31,19 @@ def test_a_file_that_is_still_uploading_is_waited_for(
     expect(notice).to_contain_text(second.name)
     second.write_bytes(whole)
     shown.page.get_by_text("Performance Summary").first.wait_for()
-    assert shown.page.locator(".xh-notice").count() == 0
+    expect(shown.page.locator(".xh-notice")).to_have_count(0)
 
 
 def test_hosts_that_are_to_come_are_counted_and_offered_when_they_are_there(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     second = max(folder.glob("*.xplane.pb"))
     late = second.read_bytes()
     second.unlink()
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    runs = f"{hub.url}/v1/machineLearningRuns"
-    post(f"{runs}?machineLearningRunId=r", {})
-    sessions = f"{runs}/r/profilerSessions"
+    runs = f"{shelf.url}/v1/machineLearningRuns"
+    post(f"{runs}?machineLearningRunId={folder.name}", {})
+    sessions = f"{runs}/{folder.name}/profilerSessions"
     where = {"storageFolderUri": str(folder), "expectedHosts": 2}
     post(f"{sessions}?profilerSessionId=s", where)
     link = str(post(f"{sessions}/s/shareLinks", {})["uri"])
@@ -62,14 +61,13 @@ def test_hosts_that_are_to_come_are_counted_and_offered_when_they_are_there(
 
 
 def test_a_host_that_is_odd_has_a_note(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     first, second = sorted(folder.glob("*.xplane.pb"))
     # The same plane again: the inspection passes it with a warning.
     second.write_bytes(second.read_bytes() + second.read_bytes())
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    shown = viewer(share(hub.url, "run", "session", folder))
+    shown = viewer(shelf.share(folder))
     shown.open("hlo_stats", host=first.name.removesuffix(".xplane.pb"))
     summary = shown.page.locator("#xh-hosts summary")
     expect(summary).to_contain_text("2 hosts · ", timeout=FIRST_TIME)
@@ -85,13 +83,12 @@ def age(folder: Path) -> None:
 
 
 def test_a_file_that_ended_too_early_long_ago_is_not_waited_for(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     for path in folder.glob("*.xplane.pb"):
         path.write_bytes(path.read_bytes()[:1000])
     age(folder)
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    shown = viewer(share(hub.url, "run", "session", folder))
+    shown = viewer(shelf.share(folder))
     shown.open("overview_page")
     assert "This profile can" in shown.wait_for("main.xh-message").inner_text()

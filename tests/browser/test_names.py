@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Response
 
 from tests.browser.conftest import MakeViewer
-from tests.services.hub import HubFactory, share
+from tests.services.hub import share
+from tests.services.shelf import Shelf
 
 RUN = "run a+b %25 & #1?"
 SESSION = "session ü ü, 10:30@x"
@@ -28,14 +29,13 @@ def is_table_of(host: str) -> Callable[[Response], bool]:
 
 
 def test_tools_of_a_session_with_unusual_names(
-    hubs: HubFactory, demo_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, demo_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = tmp_path / "session"
+    folder = shelf.new_folder()
     folder.mkdir()
     for host, profile in zip(HOSTS, sorted(demo_session.glob("*.xplane.pb")), strict=False):
         shutil.copyfile(profile, folder / f"{host}.xplane.pb")
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    shown = viewer(share(hub.url, RUN, SESSION, folder))
+    shown = viewer(share(shelf.url, RUN, SESSION, folder))
     shown.open("overview_page")
     bar = shown.page.locator("#xh-bar")
     assert bar.locator("b").inner_text() == RUN

@@ -11,15 +11,9 @@ import pytest
 from playwright.sync_api import Route
 
 from tests.browser.conftest import MakeViewer
-from tests.services.hub import HubFactory, copy_of, share
+from tests.services.shelf import Shelf
 
 SENTENCE = "The file ends in the middle of a record."
-
-
-def link_to(hubs: HubFactory, folder: Path) -> str:
-    """A link to a session of its own."""
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(folder)})
-    return share(hub.url, "run", "session", folder)
 
 
 def cut(path: Path) -> None:
@@ -30,12 +24,12 @@ def cut(path: Path) -> None:
 
 
 def test_damaged_host_is_named_and_the_others_are_shown(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     first, second = sorted(folder.glob("*.xplane.pb"))
     cut(second)
-    shown = viewer(link_to(hubs, folder))
+    shown = viewer(shelf.share(folder))
     shown.open("hlo_stats", host=first.name.removesuffix(".xplane.pb"))
     summary = shown.wait_for("#xh-hosts.xh-warn summary")
     assert summary.inner_text() == "1 of 2 hosts"
@@ -45,13 +39,13 @@ def test_damaged_host_is_named_and_the_others_are_shown(
 
 
 def test_session_without_a_readable_host_says_so(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
+    shelf: Shelf, small_session: Path, viewer: MakeViewer
 ) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
+    folder = shelf.place(small_session)
     paths = sorted(folder.glob("*.xplane.pb"))
     for path in paths:
         cut(path)
-    shown = viewer(link_to(hubs, folder))
+    shown = viewer(shelf.share(folder))
     shown.open("overview_page")
     message = shown.wait_for("main.xh-message").inner_text()
     assert "This profile can" in message
@@ -59,11 +53,9 @@ def test_session_without_a_readable_host_says_so(
         assert path.name in message
 
 
-def test_empty_session_says_so(
-    hubs: HubFactory, small_session: Path, tmp_path: Path, viewer: MakeViewer
-) -> None:
-    folder = copy_of(small_session, tmp_path / "session")
-    link = link_to(hubs, folder)
+def test_empty_session_says_so(shelf: Shelf, small_session: Path, viewer: MakeViewer) -> None:
+    folder = shelf.place(small_session)
+    link = shelf.share(folder)
     for path in folder.glob("*.xplane.pb"):
         path.unlink()
     shown = viewer(link)

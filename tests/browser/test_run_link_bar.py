@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,25 +10,20 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import FIRST_TIME
-from tests.services.hub import HubFactory, copy_of, post, share
+from tests.services.hub import post, share
+from tests.services.shelf import Shelf
 
 HOST = "t1v-n-3c1f2ab0-w-1"
 
 
 @pytest.fixture(scope="module")
-def run_link(tmp_path_factory: pytest.TempPathFactory, small_session: Path) -> Iterator[str]:
+def run_link(shelf: Shelf, small_session: Path) -> str:
     """Link to a run of two sessions."""
-    root = tmp_path_factory.mktemp("run")
-    first, second = (copy_of(small_session, root / name) for name in ("first", "second"))
-    factory = HubFactory(tmp_path_factory.mktemp("run-hub"))
-    try:
-        hub = factory.start({"XPROF_HUB_STORAGE_ROOTS": str(root)})
-        share(hub.url, "run", "first", first)
-        run = f"{hub.url}/v1/machineLearningRuns/run"
-        post(f"{run}/profilerSessions?profilerSessionId=second", {"storageFolderUri": str(second)})
-        yield str(post(f"{run}/shareLinks", {})["uri"])
-    finally:
-        factory.stop_all()
+    first, second = (shelf.place(small_session) for _ in range(2))
+    share(shelf.url, "two sessions", "first", first)
+    run = f"{shelf.url}/v1/machineLearningRuns/two%20sessions"
+    post(f"{run}/profilerSessions?profilerSessionId=second", {"storageFolderUri": str(second)})
+    return str(post(f"{run}/shareLinks", {})["uri"])
 
 
 def test_the_menu_leads_to_another_session(run_link: str, viewer: MakeViewer, page: Page) -> None:
@@ -39,7 +33,7 @@ def test_the_menu_leads_to_another_session(run_link: str, viewer: MakeViewer, pa
     names = page.locator("#xh-about .xh-two-lines > span")
     assert names.inner_text() == "second"
     assert urlsplit(page.url).path.endswith("/sessions/second/data/plugin/profile/hlo_stats")
-    assert page.locator("#xh-sessions .xh-number").inner_text() == "1"
+    assert page.locator("#xh-sessions .xh-count").inner_text() == "1"
     page.locator("#xh-sessions").click()
     page.locator("#xh-sessions-panel").get_by_role("link", name="first").click()
     page.wait_for_url("**/sessions/first/data/plugin/profile/hlo_stats?**")

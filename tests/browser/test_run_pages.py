@@ -27,6 +27,12 @@ WIDE: ViewportSize = {"width": 1280, "height": 900}
 NARROWEST_GROUP = """() => Math.min(
   ...[...document.querySelectorAll("td[data-label=Group]")].map((cell) => cell.clientWidth)
 )"""
+MOST_LINES_OF_A_TIME = """() => Math.max(
+  ...[...document.querySelectorAll("td time")].map((time) => {
+    time.textContent = "59 minutes ago";
+    return Math.round(time.offsetHeight / parseFloat(getComputedStyle(time).lineHeight));
+  })
+)"""
 ODD = "/runs/hostile-3"
 GONE = "/runs/none"
 WAIT = 15_000
@@ -188,6 +194,7 @@ def test_every_page_is_readable_on_a_phone_and_names_are_inert(
         page.get_by_role("heading").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"], path
         assert "attacked" not in page.title()
+        assert page.get_by_role("heading", level=1).count() == 1, path
         assert serious(page) == [], path
     page.goto(f"{site.url}/runs")
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
@@ -195,6 +202,7 @@ def test_every_page_is_readable_on_a_phone_and_names_are_inert(
         page.set_viewport_size({"width": width, "height": 740})
         # A name may break anywhere, but its column keeps the room for a word.
         assert page.evaluate(NARROWEST_GROUP) >= 72, width
+        assert page.evaluate(MOST_LINES_OF_A_TIME) <= 2, width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size(WIDE)
     for path in ("/runs", "/runs/newest"):

@@ -12,6 +12,11 @@ from tests.browser.conftest import MakeViewer
 from tests.browser.viewer import COUNT_EVENTS, Viewer
 
 HOST = "t1v-n-3c1f2ab0-w-0"
+CELLS_OUT_OF_PLACE = """(cells) => cells.filter((cell) => {
+  const [row, own] = [cell.parentElement, cell].map((part) => part.getBoundingClientRect());
+  const heading = cell.closest("table").querySelectorAll("thead th")[cell.cellIndex].getBoundingClientRect();
+  return [own.top - row.top, own.left - heading.left, own.right - heading.right].some((off) => Math.abs(off) > 1);
+}).map((cell) => cell.textContent)"""
 
 
 def table_property(tables: Any, name: str) -> str:
@@ -84,6 +89,10 @@ def test_hlo_stats_table_shows_the_rows_of_the_data(demo_link: str, viewer: Make
     column = headings.index("HLO op name")
     cells = shown.page.locator(f".xh-table tbody tr td:nth-child({column + 1})").all_inner_texts()
     assert cells == [row["c"][names]["v"] for row in table["rows"][: len(cells)]]
+    # Each number lies in its row, below its heading: styles of other parts don't reach it.
+    numbers = shown.page.locator(".xh-table tbody tr:first-child td.xh-number")
+    assert numbers.count() > 10
+    assert numbers.evaluate_all(CELLS_OUT_OF_PLACE) == []
     assert shown.complaints() == {}
 
 

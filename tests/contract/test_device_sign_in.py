@@ -300,9 +300,13 @@ def test_long_bodies_of_strangers_are_not_read(guarded_api: Api) -> None:
     assert error_of(answer) == (413, "INVALID_ARGUMENT")
 
 
-def test_wrong_codes_are_counted_like_wrong_tokens(tmp_path: Path) -> None:
+def test_wrong_codes_are_counted_like_wrong_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # A server of its own: nobody may sign in there for the rest of the minute.
     with serve_api(api_settings(tmp_path, auth="token")) as api, signed_in(api) as client:
+        # The minute does not end in between.
+        monkeypatch.setattr(api.services.limits.attempts, "_clock", lambda: 600.0)
         statuses = [
             client.get("/device", params={"code": f"BCDF-GHJ{letter}"}).status_code
             for letter in "BCDFGHJKLMNPQRSTVWXZBC"
