@@ -50,9 +50,9 @@ def told_to_setup(database: str) -> dict[str, str]:
     }
 
 
-def run_setup(database: str) -> None:
+def run_setup(database: str, **others: str) -> None:
     """What the setup job does, as it does it: the text as an argument, everything else in the environment."""
-    told = told_to_setup(database)
+    told = told_to_setup(database) | others
     subprocess.run([sys.executable, "-c", SCRIPT], env={**os.environ, **told}, check=True)
 
 
@@ -88,6 +88,31 @@ def test_front_ends_and_jobs_act_as_the_role_that_owns_the_tables(
         assert connection.scalar(sa.text("SELECT session_user")) == FRONT
         connection.execute(sa.text("DELETE FROM runs"))
     engine.dispose()
+
+
+@pytest.fixture
+def cloud_database(postgres_url: str, users: None) -> Iterator[str]:
+    """Name of a database as Cloud SQL makes it: of a role that is no superuser; `cloud_admin` is in it."""
+    plain = postgres_url.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute("CREATE ROLE cloud_owner CREATEROLE CREATEDB")
+        connection.execute("CREATE ROLE cloud_admin LOGIN CREATEROLE CREATEDB IN ROLE cloud_owner")
+        connection.execute("CREATE DATABASE cloud_hub OWNER cloud_owner")
+        yield "cloud_hub"
+        connection.execute("DROP DATABASE cloud_hub WITH (FORCE)")
+        connection.execute("DROP OWNED BY cloud_admin")
+        connection.execute("DROP ROLE cloud_admin, cloud_owner")
+
+
+def test_the_setup_job_needs_no_superuser(postgres_url: str, cloud_database: str) -> None:
+    """`postgres` is none on Cloud SQL (https://cloud.google.com/sql/docs/postgres/users)."""
+    told = {"PGUSER": "cloud_admin", "PGDATABASE": cloud_database}
+    run_setup(postgres_url, **told)
+    run_setup(postgres_url, **told)
+
+    there = make_url(postgres_url).set(database=cloud_database).render_as_string(False)
+    Database(address_of(JOBS, there)).migrate()
+    Database(address_of(FRONT, there)).make_ready(may_migrate=False)
 
 
 def test_the_setup_job_waits_until_the_database_lets_it_in(
