@@ -17,8 +17,8 @@ _CHUNKED = 8
 """How many bytes one byte of a body may take at most; in chunks of one byte it takes six."""
 
 
-class TooManyHeadersError(Exception):
-    """A head has more headers than any browser, client or proxy sends."""
+class UnfairRequestError(Exception):
+    """A request is one that no browser, client or proxy sends."""
 
 
 class GuardedConnection(HttpToolsProtocol):
@@ -28,6 +28,8 @@ class GuardedConnection(HttpToolsProtocol):
         head_bytes: most bytes of a request's line and headers, and of what follows a body; one piece from the
             network more may be read.
         most_headers: most headers of a request.
+        most_requests: most requests that may wait for their turn; one piece from the network can hold
+            thousands, of which each takes hundreds of times its bytes.
         head_seconds: how long a request's head may take from its first byte, and how long the rest of a body
             is taken that nobody reads any more.
         stalled_seconds: how long a reader may read nothing of what waits for him.
@@ -35,6 +37,7 @@ class GuardedConnection(HttpToolsProtocol):
 
     head_bytes: ClassVar[int] = 64 << 10
     most_headers: ClassVar[int] = 200
+    most_requests: ClassVar[int] = 32
     head_seconds: ClassVar[float] = 30.0
     stalled_seconds: ClassVar[float] = 30.0
 
@@ -93,13 +96,13 @@ class GuardedConnection(HttpToolsProtocol):
         """The head is whole.
 
         Raises:
-            TooManyHeadersError: the parser makes it 400.
+            UnfairRequestError: the parser makes it 400.
         """
         self._is_head = False
         self._size = self._body_size = 0
         self._stop_receiving()
-        if len(self.headers) > self.most_headers:
-            raise TooManyHeadersError
+        if len(self.headers) > self.most_headers or len(self.pipeline) >= self.most_requests:
+            raise UnfairRequestError
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:

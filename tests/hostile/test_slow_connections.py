@@ -137,6 +137,20 @@ def test_what_is_no_body_and_has_no_end_is_not_kept(
         assert sent < 16 << 20
 
 
+def test_requests_that_come_before_their_turn_wait_for_it_and_are_not_many(
+    address: tuple[str, int],
+) -> None:
+    def answers(count: int) -> int:
+        request = b"GET /small HTTP/1.1\r\n\r\n"
+        last = b"GET /small HTTP/1.1\r\nConnection: close\r\n\r\n"
+        with _connect(address) as connection:
+            connection.sendall(request * (count - 1) + last)
+            return _all_of(connection).count(b"HTTP/1.1 200")
+
+    assert answers(20) == 20
+    assert answers(2000) < 200
+
+
 def test_what_follows_a_body_is_no_header(address: tuple[str, int]) -> None:
     with _connect(address) as connection:
         connection.sendall(_IN_CHUNKS + b"2\r\nab\r\n0\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n")
