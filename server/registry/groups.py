@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from sqlalchemy import ColumnElement, CompoundSelect, Select, case, func, select
+from sqlalchemy import CompoundSelect, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.models import RunRow, SessionRow
-from server.registry.origins import NO_ORIGINS
 from server.registry.pages import Page, PageRequest
 from server.registry.people_models import RunGroupRow, SummaryRow
 from server.registry.records import etag_of
+from server.registry.stored_bytes import stored_bytes
 
 
 @dataclass(frozen=True)
@@ -123,15 +123,15 @@ def largest_groups(database: Database, most: int) -> tuple[RunGroup, ...]:
 
 def largest_runs(database: Database, most: int) -> tuple[LargeRun, ...]:
     """The runs that store most, the largest first; those of which nothing is known are left out."""
-    total: ColumnElement[int] = func.sum(_own_bytes())
+    stored = stored_bytes(RunRow.key, RunRow.deleted.is_(None))
     query = (
-        select(RunRow.id, RunRow.display_name, RunRow.run_set, func.count(), total)
+        select(RunRow.id, RunRow.display_name, RunRow.run_set, func.count(), stored.c.bytes)
+        .join(stored, stored.c.owner == RunRow.key)
         .join(SessionRow, SessionRow.run_key == RunRow.key)
         .join(SummaryRow, SummaryRow.session_key == SessionRow.key)
-        .where(RunRow.deleted.is_(None), SessionRow.deleted.is_(None))
-        .group_by(RunRow.key)
-        .having(total > 0)
-        .order_by(total.desc(), RunRow.id)
+        .where(SessionRow.deleted.is_(None), stored.c.bytes > 0)
+        .group_by(RunRow.key, stored.c.bytes)
+        .order_by(stored.c.bytes.desc(), RunRow.id)
         .limit(most)
     )
     with database.reading() as session:
@@ -234,22 +234,19 @@ def _groups(session: Session, ids: Collection[str]) -> list[RunGroup]:
 def _usage(session: Session, ids: Collection[str]) -> Mapping[str, Usage]:
     live = (RunRow.run_set.in_(ids), RunRow.deleted.is_(None))
     runs = select(RunRow.run_set, func.count()).where(*live).group_by(RunRow.run_set)
-    held: Select[str, int, int | None] = (
-        select(RunRow.run_set, func.count(), func.sum(_own_bytes()))
+    held = (
+        select(RunRow.run_set, func.count())
         .join(SessionRow, SessionRow.run_key == RunRow.key)
-        .outerjoin(SummaryRow, SummaryRow.session_key == SessionRow.key)
         .where(*live, SessionRow.deleted.is_(None))
         .group_by(RunRow.run_set)
     )
-    sessions = {group: (count, int(size or 0)) for group, count, size in session.execute(held)}
+    stored = stored_bytes(RunRow.run_set, *live)
+    sessions = {group: count for group, count in session.execute(held)}
+    sizes = {group: int(size) for group, size in session.execute(select(stored))}
     return {
-        group: Usage(count, *sessions.get(group, (0, 0))) for group, count in session.execute(runs)
+        group: Usage(count, sessions.get(group, 0), sizes.get(group, 0))
+        for group, count in session.execute(runs)
     }
-
-
-def _own_bytes() -> ColumnElement[int]:
-    """Bytes of a session's own files: a merged one has none."""
-    return case((NO_ORIGINS, SummaryRow.total_bytes), else_=0)
 
 
 def _record(group_id: str, row: RunGroupRow | None, usage: Usage) -> RunGroup:

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from server.registry.database import Database
 from server.registry.models import RunRow, SessionRow
-from server.registry.origins import NO_ORIGINS
 from server.registry.people_models import RunGroupRow, SummaryRow
 from server.registry.records import SessionKind
+from server.registry.stored_bytes import stored_bytes
 
 _IN_GROUP = and_(RunGroupRow.id == RunRow.run_set, RunRow.run_set != "")
 
@@ -107,19 +107,13 @@ def find_perhaps_due(
 def storage_of_runs(database: Database, run_uids: Sequence[str]) -> Mapping[str, int]:
     """Bytes that the profiles of these runs' sessions take, as far as is known, by the runs' identities.
 
-    A merged session has no files of its own. A run of which nothing is known is missing.
+    A run of which nothing is known is missing.
     """
     if not run_uids:
         return {}
-    query = (
-        select(RunRow.uid, func.sum(SummaryRow.total_bytes))
-        .join(SessionRow, SessionRow.run_key == RunRow.key)
-        .join(SummaryRow, SummaryRow.session_key == SessionRow.key)
-        .where(RunRow.uid.in_(run_uids), SessionRow.deleted.is_(None), NO_ORIGINS)
-        .group_by(RunRow.uid)
-    )
+    stored = stored_bytes(RunRow.uid, RunRow.uid.in_(run_uids))
     with database.reading() as session:
-        return {uid: int(total) for uid, total in session.execute(query)}
+        return {uid: int(total) for uid, total in session.execute(select(stored))}
 
 
 def uploaded_bytes(database: Database) -> int:

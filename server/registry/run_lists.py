@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, case, cast, func, or_, select
+from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, cast, func, or_, select
 from sqlalchemy.orm import Session
 
 from server.registry.conditions import Condition, to_sql
 from server.registry.database import Database
 from server.registry.json_values import text_at
 from server.registry.models import RunRow, SessionRow
-from server.registry.origins import NO_ORIGINS
 from server.registry.patience import patience
 from server.registry.people_models import SummaryRow
 from server.registry.records import RunState
 from server.registry.runs import FILTERABLE
+from server.registry.stored_bytes import stored_bytes
 
 MOST_CHOICES = 200
 """Groups, owners or frameworks that a list of choices names; whoever has more types one."""
@@ -249,15 +249,10 @@ def _sessions_of_runs(keys: Sequence[int] | None = None) -> Subquery:
     return query.group_by(SessionRow.run_key).subquery()
 
 
-def _files_of_runs(keys: Sequence[int]) -> Subquery:
-    """Hosts and bytes of the runs' sessions that were looked at."""
+def _hosts_of_runs(keys: Sequence[int]) -> Subquery:
+    """Hosts of the runs' sessions that were looked at."""
     return (
-        select(
-            SessionRow.run_key,
-            func.max(SummaryRow.host_count).label("hosts"),
-            # A merged session has no files of its own.
-            func.sum(case((NO_ORIGINS, SummaryRow.total_bytes), else_=0)).label("bytes"),
-        )
+        select(SessionRow.run_key, func.max(SummaryRow.host_count).label("hosts"))
         .join(SummaryRow, SummaryRow.session_key == SessionRow.key)
         .where(and_(SessionRow.run_key.in_(keys), SessionRow.deleted.is_(None)))
         .group_by(SessionRow.run_key)
@@ -269,7 +264,8 @@ def _rows(session: Session, keys: Sequence[int]) -> tuple[ListedRun, ...]:
     """The rows of these runs, in this order."""
     if not keys:
         return ()
-    counted, files = _sessions_of_runs(keys), _files_of_runs(keys)
+    counted, files = _sessions_of_runs(keys), _hosts_of_runs(keys)
+    stored = stored_bytes(RunRow.key, RunRow.key.in_(keys))
     query = (
         select(
             RunRow.key,
@@ -288,10 +284,11 @@ def _rows(session: Session, keys: Sequence[int]) -> tuple[ListedRun, ...]:
             counted.c.sessions,
             counted.c.newest,
             files.c.hosts,
-            files.c.bytes,
+            stored.c.bytes,
         )
         .outerjoin(counted, counted.c.run_key == RunRow.key)
         .outerjoin(files, files.c.run_key == RunRow.key)
+        .outerjoin(stored, stored.c.owner == RunRow.key)
         .where(RunRow.key.in_(keys))
     )
     found = {

@@ -10,11 +10,12 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from server.lifecycle.prune import Places, Pruner, PruneRules
-from server.registry import attempts, deleting, operations, runs, sessions
+from server.registry import attempts, deleting, groups, operations, runs, sessions
 from server.registry.database import Database
 from server.registry.keeping import storage_of_runs, uploaded_bytes
 from server.registry.pages import PageRequest
 from server.registry.records import SessionKind, SessionOrigin
+from server.registry.run_lists import RunQuery, search_runs
 from server.registry.summaries import HostSize, SessionSummary, keep_summary
 from server.uploads.room import UploadRoom
 from tests.attempts import begin_attempt, list_attempts
@@ -83,9 +84,28 @@ def test_uploads_count_until_they_are_gone_for_good_and_runs_show_what_is_theirs
     room.require(1000)
 
 
-def keep(database: Database, session: str, size: int, **values: object) -> str:
+def test_a_folder_that_two_sessions_show_is_stored_once(database: Database) -> None:
+    run = runs.create_run(database, "r", runs.RunChanges(run_set="g"), creator="me", now=NOW)
+    keep(database, "one", 700, folder="/p/shared")
+    keep(database, "same", 700, folder="/p/shared/")
+    keep(database, "other", 50)
+    listed = search_runs(database, RunQuery()).runs
+    assert [(one.sessions, one.bytes) for one in listed] == [(3, 750)]
+    assert storage_of_runs(database, [run.uid]) == {run.uid: 750}
+    assert groups.get_group(database, "g").usage == groups.Usage(1, 3, 750)
+    (large,) = groups.largest_runs(database, 5)
+    assert large.usage == groups.Usage(1, 3, 750)
+    # As long as one of them shows it, it is there.
+    deleting.delete_session(database, "r", "one", etag=None, now=NOW)
+    assert storage_of_runs(database, [run.uid]) == {run.uid: 750}
+    deleting.delete_session(database, "r", "same", etag=None, now=NOW)
+    assert groups.get_group(database, "g").usage == groups.Usage(1, 1, 50)
+
+
+def keep(database: Database, session: str, size: int, folder: str = "", **values: object) -> str:
     """Attaches a session of run `r` of which the size is known; its identity."""
-    new = sessions.NewSession(session, (f"/p/{session}",), session, **values)  # type: ignore[arg-type]
+    places = (folder or f"/p/{session}",)
+    new = sessions.NewSession(session, places, session, **values)  # type: ignore[arg-type]
     uid = sessions.create_session(database, "r", new, creator="me", now=NOW).uid
     summary = SessionSummary("digest", (HostSize("h", size),), size, None, NOW)
     assert keep_summary(database, uid, summary)
