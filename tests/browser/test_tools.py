@@ -91,7 +91,7 @@ def test_hlo_stats_table_shows_the_rows_of_the_data(demo_link: str, viewer: Make
     assert cells == [row["c"][names]["v"] for row in table["rows"][: len(cells)]]
     # Each number lies in its row, below its heading: styles of other parts don't reach it.
     numbers = shown.page.locator(".xh-table tbody tr:first-child td.xh-number")
-    assert numbers.count() > 10
+    assert numbers.count() >= 5
     assert numbers.evaluate_all(CELLS_OUT_OF_PLACE) == []
     assert shown.complaints() == {}
 

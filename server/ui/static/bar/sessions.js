@@ -69,7 +69,7 @@ export function enableSessions() {
   const others = `${sessions.length - 1}${moreSessions ? " or more" : ""}`;
   button.title = `Other sessions of this run (${others})`;
   button.setAttribute("aria-label", button.title);
-  button.append(element("span", { class: "xh-number", "aria-hidden": "true" }, `${sessions.length - 1}${moreSessions ? "+" : ""}`));
+  button.append(element("span", { class: "xh-count", "aria-hidden": "true" }, `${sessions.length - 1}${moreSessions ? "+" : ""}`));
   const panel = document.getElementById("xh-sessions-panel");
   panel.addEventListener("keydown", (event) => walk(panel, event));
   openPanelBy(button, panel, () => fill(panel));
