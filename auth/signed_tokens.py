@@ -7,6 +7,7 @@ accepted, too, a published key would be the secret. This module fetches nothing 
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -95,7 +96,13 @@ class PublishedKeys:
         return next(iter(keys.values())) if len(keys) == 1 else None
 
     def _keys_with(self, key_id: str | None) -> Keys:
-        """The keys, fetched again when they are old, or when one is missing and that was not just tried."""
+        """The keys, fetched again when they are old, or when one is missing and that was not just tried.
+
+        Who asks for one that is there waits for nobody: forged tokens make us fetch, and an issuer be slow.
+        """
+        known, fetched = self._keys, self._fetched
+        if key_id in known and fetched is not None and self._clock() - fetched <= _KEYS_SECONDS:
+            return known
         with self._lock:
             now = self._clock()
             age = None if self._fetched is None else now - self._fetched
@@ -160,7 +167,9 @@ class TokenReader:
             key_id, algorithm = header.get("kid"), header.get("alg")
         except (JoseError, ValueError, RecursionError, UnicodeError, AttributeError) as problem:
             raise TokenRefusedError(Refusal.UNREADABLE) from problem
-        if algorithm not in self.algorithms or not isinstance(key_id, str | None):
+        is_readable = isinstance(algorithm, str) and isinstance(key_id, str | None)
+        # No extension that must be understood is known here (RFC 7515, 4.1.11).
+        if not is_readable or algorithm not in self.algorithms or "crit" in header:
             raise TokenRefusedError(Refusal.UNSIGNED)
         key = self.keys.find(key_id)
         if key is None:
@@ -171,7 +180,8 @@ class TokenReader:
             raise TokenRefusedError(Refusal.UNSIGNED) from problem
 
     def _check(self, claims: Claims) -> None:
-        if claims.get("iss") not in self.issuers:
+        issuer = claims.get("iss")
+        if not isinstance(issuer, str) or issuer not in self.issuers:
             raise TokenRefusedError(Refusal.ISSUER)
         audience = claims.get("aud")
         is_listed = self.takes_lists and isinstance(audience, list) and self.audience in audience
@@ -255,5 +265,8 @@ def _number(value: object) -> float:
         TokenRefusedError: it is none.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TokenRefusedError(Refusal.UNREADABLE)
+    # JSON has no such numbers, but Python reads them, and nothing is later than what is none.
+    if isinstance(value, float) and not math.isfinite(value):
         raise TokenRefusedError(Refusal.UNREADABLE)
     return value

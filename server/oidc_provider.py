@@ -39,6 +39,9 @@ from server.published import PublishedDocument
 
 _DISCOVERY = "/.well-known/openid-configuration"
 _DOCUMENT_SECONDS = 3600.0
+_RETRY_SECONDS = 10.0
+"""How long it is not asked again after it said nothing: everybody may press the button, and would wait for it
+one after the other."""
 _SECONDS = 10.0
 _LONGEST_DETAIL = 200
 
@@ -62,6 +65,7 @@ class OidcProvider:
         self._keys = PublishedKeys(self._fetch_keys, clock)
         self._provider: Provider | None = None
         self._fetched = 0.0
+        self._failed: float | None = None
         self._lock = threading.Lock()
 
     @property
@@ -110,13 +114,19 @@ class OidcProvider:
         with self._lock:
             now = self._clock()
             if self._provider is None or now - self._fetched > _DOCUMENT_SECONDS:
-                try:
-                    document = self._document.fetch()
-                except KeysUnavailableError as problem:
-                    raise SignInRefusedError(SignInRefusal.UNAVAILABLE, str(problem)) from problem
-                self._provider = read_provider(document, self._issuer)
+                self._provider = read_provider(self._published(now), self._issuer)
                 self._fetched = now
             return self._provider
+
+    def _published(self, now: float) -> object:
+        """Its discovery document of now; not asked for again soon after that failed."""
+        if self._failed is not None and now - self._failed <= _RETRY_SECONDS:
+            raise SignInRefusedError(SignInRefusal.UNAVAILABLE, "it said nothing a moment ago")
+        try:
+            return self._document.fetch()
+        except KeysUnavailableError as problem:
+            self._failed = self._clock()
+            raise SignInRefusedError(SignInRefusal.UNAVAILABLE, str(problem)) from problem
 
     def _fetch_keys(self) -> object:
         return PublishedDocument(self._known().keys_url).fetch()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from joserfc import jwt
@@ -205,6 +206,46 @@ def test_a_provider_that_is_down_signs_nobody_in(fake: FakeProvider, answer: Scr
     without = fake.token(email=None)
     fake.answers(fake.discovery(), without, Scripted(200, KEYS), answer)
     assert fake.refusal() is R.UNAVAILABLE
+
+
+def test_a_provider_that_is_down_is_not_asked_by_everybody(fake: FakeProvider) -> None:
+    """Strangers press the button too, and each would hold a thread until the provider's time is over."""
+    fake.answers(Scripted(500, {}))
+    times = [0.0]
+    provider = OidcProvider(fake.issuer, CLIENT, lambda: times[0])
+    for second in (0.0, 1.0, 9.0):
+        times[0] = second
+        with pytest.raises(SignInRefusedError) as caught:
+            provider.address_for(ATTEMPT, REDIRECT)
+        assert caught.value.refusal is R.UNAVAILABLE
+    assert len(fake.server.requests) == 1
+    fake.answers(fake.discovery())
+    times[0] = 11.0
+    assert provider.address_for(ATTEMPT, REDIRECT).startswith(f"{fake.issuer}/auth?")
+
+
+@pytest.mark.parametrize(
+    "address", [None, 5, "", "http://login.example/out", "javascript:alert(1)"]
+)
+def test_a_way_out_that_can_t_be_used_is_none_and_people_sign_in_all_the_same(
+    fake: FakeProvider, address: object
+) -> None:
+    fake.answers(fake.discovery(end_session_endpoint=address))
+    provider = OidcProvider(fake.issuer, CLIENT)
+    assert provider.sign_out_address("https://hub.example/signedout", "s") == ""
+    assert provider.address_for(ATTEMPT, REDIRECT)
+
+
+def test_the_way_out_names_the_hub_and_keeps_what_the_provider_wrote(fake: FakeProvider) -> None:
+    fake.answers(fake.discovery(end_session_endpoint="https://login.example/out?tenant=a%20b"))
+    found = OidcProvider(fake.issuer, CLIENT).sign_out_address("https://hub.example/x?y=&z", "s")
+    assert found.startswith("https://login.example/out?")
+    assert parse_qs(urlsplit(found).query) == {
+        "tenant": ["a b"],
+        "client_id": [CLIENT.id],
+        "post_logout_redirect_uri": ["https://hub.example/x?y=&z"],
+        "state": ["s"],
+    }
 
 
 def test_a_code_that_the_provider_refuses_signs_nobody_in(fake: FakeProvider) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import threading
 import time
 from collections.abc import Mapping
 
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import ECKey, Key, KeySet, OctKey, RSAKey
 
 from auth.signed_tokens import (
@@ -126,6 +127,65 @@ def test_a_published_key_is_no_shared_secret() -> None:
 def test_no_signature_is_none(algorithm: object) -> None:
     token = f"{part({'alg': algorithm, 'kid': 'rsa'})}.{part(CLAIMS)}."
     assert refusal_of(token) in {Refusal.UNSIGNED, Refusal.UNREADABLE}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"alg": ["RS256"]},
+        {"alg": {}},
+        {"kid": ["rsa"]},
+        {"kid": {}},
+        {"crit": 5},
+        {"crit": ["b64"]},
+    ],
+)
+def test_a_header_of_other_types_is_refused_and_no_fault(odd: dict[str, object]) -> None:
+    """Everybody may send one: behind Google's proxy to any page, and where buckets tell of new files."""
+    token = f"{part({'alg': 'RS256', 'kid': 'rsa', **odd})}.{part(CLAIMS)}.{part('x')}"
+    assert refusal_of(token) in {Refusal.UNSIGNED, Refusal.UNREADABLE}
+
+
+def test_what_must_be_understood_and_is_not_makes_a_signed_token_worthless() -> None:
+    text = json.dumps(CLAIMS).encode()
+    header = {"alg": "RS256", "kid": "rsa", "b64": True, "crit": ["b64"]}
+    token = jws.serialize_compact(header, text, RSA)
+    assert refusal_of(token) is Refusal.UNSIGNED
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_time_that_is_no_number_never_comes(number: str) -> None:
+    text = json.dumps({**CLAIMS, "exp": 0}).replace('"exp": 0', f'"exp": {number}')
+    token = jws.serialize_compact({"alg": "RS256", "kid": "rsa"}, text.encode(), RSA)
+    assert refusal_of(token) is Refusal.UNREADABLE
+    listed = json.dumps({**CLAIMS, "iss": [ISSUER]}).encode()
+    token = jws.serialize_compact({"alg": "RS256", "kid": "rsa"}, listed, RSA)
+    assert refusal_of(token) is Refusal.ISSUER
+
+
+def test_a_known_key_is_there_while_the_issuer_is_slow_about_another() -> None:
+    """Forged tokens make a hub ask; nobody who has a real one waits for that."""
+    is_asked, may_answer = threading.Event(), threading.Event()
+    times = [0.0]
+
+    def fetch() -> object:
+        if times[0] > 0:
+            is_asked.set()
+            may_answer.wait(60)
+        return PUBLISHED
+
+    keys = PublishedKeys(fetch, lambda: times[0])
+    assert keys.find("rsa") is not None
+    times[0] = 61.0
+    forged = threading.Thread(target=keys.find, args=("forged",), daemon=True)
+    forged.start()
+    try:
+        assert is_asked.wait(60)
+        assert keys.find("rsa") is not None
+        assert not may_answer.is_set()
+    finally:
+        may_answer.set()
+        forged.join(60)
 
 
 def test_an_algorithm_that_is_not_asked_for_does_not_count() -> None:
