@@ -89,6 +89,11 @@ resource "google_secret_manager_secret_version" "secret_key" {
   secret                 = google_secret_manager_secret.this["secret-key"].id
   secret_data_wo         = ephemeral.random_password.secret_key[each.key].result
   secret_data_wo_version = tonumber(each.key)
+
+  # A version that is given up ends after the last revision that starts with it.
+  lifecycle {
+    create_before_destroy = true
+  }
 }
 
 # A version that another one takes the place of stays (`ABANDON`): terraform would end it before the new revision is there,

@@ -45,7 +45,7 @@ variable "labels" {
 }
 
 variable "deletion_protection" {
-  description = "Whether terraform refuses to delete the services, the database and the secret key, and to empty buckets."
+  description = "Whether terraform refuses to delete the front ends, the database and the secret key, and to empty the bucket of uploads."
   type        = bool
   default     = true
   nullable    = false

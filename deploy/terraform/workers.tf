@@ -24,12 +24,13 @@ locals {
 }
 
 resource "google_cloud_run_v2_service" "workers" {
-  for_each            = local.worker_classes
-  project             = var.project_id
-  location            = var.region
-  name                = "${var.name}-${each.key}"
-  description         = "XProf Hub: converts profiles"
-  deletion_protection = local.protected
+  for_each    = local.worker_classes
+  project     = var.project_id
+  location    = var.region
+  name        = "${var.name}-${each.key}"
+  description = "XProf Hub: converts profiles"
+  # They keep nothing, and a class of them may be given up while the rest is protected.
+  deletion_protection = false
   labels              = local.labels
   ingress             = "INGRESS_TRAFFIC_INTERNAL_ONLY"
 

@@ -37,19 +37,20 @@ def test_nothing_is_made_before_its_api_is_on(offline_terraform: OfflineTerrafor
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "name"),
     [
-        "google_compute_backend_service",
-        "google_compute_managed_ssl_certificate",
-        "google_monitoring_uptime_check_config",
+        ("google_compute_backend_service", "this"),
+        ("google_compute_managed_ssl_certificate", "this"),
+        ("google_monitoring_uptime_check_config", "links"),
+        ("google_secret_manager_secret_version", "secret_key"),
     ],
 )
-def test_what_google_deletes_only_when_nobody_uses_it_goes_last(kind: str) -> None:
-    """Otherwise terraform deletes it first, while the URL map, the proxy or the alert still names it."""
+def test_what_is_in_use_goes_last(kind: str, name: str) -> None:
+    """Otherwise terraform deletes it first, while a URL map, proxy, alert or revision still names it."""
     text = "\n".join(file.read_text() for file in sorted(MODULE.glob("*.tf")))
-    blocks = re.findall(rf'^resource "{kind}" .*?^\}}', text, re.MULTILINE | re.DOTALL)
-    assert blocks
-    assert all("create_before_destroy = true" in block for block in blocks)
+    block = re.search(rf'^resource "{kind}" "{name}" .*?^\}}', text, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    assert "create_before_destroy = true" in block[0]
 
 
 def test_rights_are_old_when_they_are_used(offline_terraform: OfflineTerraform) -> None:

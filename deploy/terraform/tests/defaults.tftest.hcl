@@ -47,7 +47,7 @@ run "defaults" {
   }
 
   assert {
-    condition     = alltrue([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.deletion_protection && service.template[0].execution_environment == "EXECUTION_ENVIRONMENT_GEN2" && service.template[0].vpc_access[0].egress == "ALL_TRAFFIC"])
+    condition     = google_cloud_run_v2_service.front.deletion_protection && alltrue([for service in values(google_cloud_run_v2_service.workers) : !service.deletion_protection]) && alltrue([for service in concat([google_cloud_run_v2_service.front], values(google_cloud_run_v2_service.workers)) : service.template[0].execution_environment == "EXECUTION_ENVIRONMENT_GEN2" && service.template[0].vpc_access[0].egress == "ALL_TRAFFIC"])
     error_message = "Services can't be deleted by accident, run where the sandbox can hold, and send everything through the network."
   }
 
