@@ -124,6 +124,7 @@ class RunView:
     rights: RunRights
     may_merge: bool
     attach_command: str
+    upload_command: str
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,7 @@ def run_view(
         has_audit=has_audit,
         rights=rights,
         attach_command=f"xprof-hub sessions attach {quote(run.id)} gs://bucket/path/to/the/profile",
+        upload_command=f"xprof-hub upload {quote(run.id)} path/to/the/profile",
         may_merge=rights.write and sum(not one.merged_from for one in part.sessions) > 1,
     )
 

@@ -160,6 +160,10 @@ PASSING: Sequence[tuple[dict[str, object], str | None]] = (
         "The profile can’t be reached at the moment",  # noqa: RUF001 - as it is shown
     ),
     (
+        {"status": 503, "reason": "worker_full", "ahead": 0, "retryAfter": 30},
+        "No worker has room at the moment",
+    ),
+    (
         {"status": 422, "reason": "incomplete", "ahead": 0, "retryAfter": 5},
         "This file may still be uploading",
     ),

@@ -74,6 +74,7 @@ def test_a_run_without_sessions_says_how_one_comes(api: Api, page: httpx2.Client
     told = words_of(page.get("/runs/it's%20$(mine)").text)
     assert "No session yet" in told
     assert """xprof-hub sessions attach 'it'"'"'s $(mine)' gs://""" in told
+    assert """xprof-hub upload 'it'"'"'s $(mine)' path/to/the/profile""" in told
 
 
 def test_sessions_come_in_pages(api: Api, page: httpx2.Client) -> None:
