@@ -15,7 +15,8 @@ HOST = "t1v-n-3c1f2ab0-w-0"
 CELLS_OUT_OF_PLACE = """(cells) => cells.filter((cell) => {
   const [row, own] = [cell.parentElement, cell].map((part) => part.getBoundingClientRect());
   const heading = cell.closest("table").querySelectorAll("thead th")[cell.cellIndex].getBoundingClientRect();
-  return [own.top - row.top, own.left - heading.left, own.right - heading.right].some((off) => Math.abs(off) > 1);
+  const off = [own.top - row.top, own.left - heading.left, own.right - heading.right];
+  return off.some((pixels) => Math.abs(pixels) > 1);
 }).map((cell) => cell.textContent)"""
 
 
