@@ -47,6 +47,8 @@ class ErrorCode(StrEnum):
     """Whoever asked for the work in advance does not want it any more. Never cached."""
     BUSY = "busy"
     """Too much is asked for at the moment; try again."""
+    WORKER_FULL = "worker_full"
+    """This worker's disk has no room for it; another worker's may, or this one's later. Never cached."""
     INTERNAL = "internal"
     """A fault of ours. Never cached."""
 
@@ -62,6 +64,8 @@ CACHEABLE = frozenset(
     }
 )
 """Codes that say something about the profile itself, so that asking again at once can't help."""
+COMES_BACK = frozenset({ErrorCode.BUSY, ErrorCode.WORKER_FULL})
+"""Codes that say something about the worker now, so that asking again a little later may well help."""
 
 
 class LoaderError(Exception):

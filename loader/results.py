@@ -291,12 +291,26 @@ class DirectoryResults:
             entries.append((status.st_mtime, status.st_size, path))
         return entries
 
+    def give_way(self, size: int) -> None:
+        """Removes least recently used values of so many bytes, for what needs the disk more.
+
+        None, where all together have fewer.
+        """
+        with self._lock:
+            total = sum(size for _, size, _ in self._entries())
+            if total >= size:
+                self._shrink_to(total - size)
+
     def _make_room(self) -> None:
-        """Removes least recently used values until a tenth of the space is free."""
+        """Removes values until a tenth of the space is free."""
+        self._shrink_to(self._max_bytes * 0.9)
+
+    def _shrink_to(self, most: float) -> None:
+        """Removes least recently used values until so many bytes are left."""
         entries = sorted(self._entries())
         total = sum(size for _, size, _ in entries)
         for _, size, path in entries:
-            if total <= self._max_bytes * 0.9:
+            if total <= most:
                 break
             path.unlink(missing_ok=True)
             total -= size

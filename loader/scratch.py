@@ -23,7 +23,7 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -36,6 +36,7 @@ from loader.scratch_files import (
     entries,
     free_bytes,
     is_at,
+    is_full,
     locked,
     remove_if_unlocked,
     remove_tree,
@@ -62,10 +63,16 @@ class Scratch:
             Of what lies in job directories only what `hold` is told is counted; nor are the lists of pins.
         storage: where files come from.
         parallel_downloads: most downloads at once in this process.
+        give_way: asks what else lies on this disk, and can be had again, for so many bytes.
     """
 
     def __init__(
-        self, directory: Path, max_bytes: int, storage: Storage, parallel_downloads: int = 4
+        self,
+        directory: Path,
+        max_bytes: int,
+        storage: Storage,
+        parallel_downloads: int = 4,
+        give_way: Callable[[int], None] = ignore,
     ) -> None:
         self._files = directory / "files"
         self._partial = directory / "partial"
@@ -73,6 +80,7 @@ class Scratch:
         self._lock = directory / "lock"
         self._max_bytes = max_bytes
         self._storage = storage
+        self._give_way = give_way
         self._pool = ThreadPoolExecutor(parallel_downloads, thread_name_prefix="download")
         # A sandboxed child with another user id must be able to walk to its own job and its hosts'
         # files, but not to list what else is there.
@@ -102,8 +110,8 @@ class Scratch:
 
         Raises:
             LoaderError: TOO_LARGE when they are too many or can never fit, BUSY when they don't fit
-                beside what is in use now, no more files can be opened or the disk is full, INTERNAL when it
-                fails, and the storage's errors.
+                beside what is in use now or no more files can be opened, WORKER_FULL when the disk is,
+                INTERNAL when it fails, and the storage's errors.
         """
         if len(files) > MOST_FILES:
             raise LoaderError(
@@ -131,10 +139,13 @@ class Scratch:
         """A new private directory (mode 0700), removed with all it holds when the context ends.
 
         Raises:
-            LoaderError: BUSY when no more files can be opened or the disk is full, INTERNAL when it fails.
+            LoaderError: BUSY when no more files can be opened, WORKER_FULL when the disk is, INTERNAL when it
+                fails.
         """
         with disk_errors(), locked(self._lock):
             remove_unlocked_trees(self._jobs)
+            if is_full(self._jobs):
+                self._make_room([])
             path, descriptor = self._make_job()
         try:
             yield path
@@ -155,8 +166,8 @@ class Scratch:
             size: what became of a compressed profile, say; evicts unused files to make up for it.
 
         Raises:
-            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't beside what is in use now or
-                the disk is full, INTERNAL when it fails.
+            LoaderError: TOO_LARGE when they can never fit, BUSY when they don't beside what is in use now,
+                WORKER_FULL when the disk is, INTERNAL when it fails.
         """
         held, pin = self._held.get(directory, (0, None))
         total = held + size
@@ -171,6 +182,19 @@ class Scratch:
                 pin.release()
             self._held[directory] = total, self._pins.add({directory.name: total})
             self._make_room([])
+
+    def has_room(self) -> bool:
+        """Whether a conversion can begin: there is space, or would be without what nobody uses.
+
+        Removes nothing: the next conversion will.
+        """
+        if not is_full(self._files):
+            return True
+        try:
+            with locked(self._lock):
+                return bool(self._unused())
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Ends the download threads after the downloads under way."""
@@ -292,7 +316,7 @@ class Scratch:
         """
         self._remove_dead_downloads()
         pinned = self._pins.sizes()
-        unused = [entry for entry in entries(self._files) if entry[0].name not in pinned]
+        unused = self._unused(pinned)
         needed = sum(pinned.values()) - self._max_bytes
         if needed > 0:
             raise LoaderError(
@@ -310,6 +334,13 @@ class Scratch:
                 return
             path.unlink(missing_ok=True)
             excess -= status.st_size
+        if excess > 0:
+            self._give_way(excess)
+
+    def _unused(self, pinned: Collection[str] | None = None) -> list[tuple[Path, os.stat_result]]:
+        """Entries that nobody has pinned. The lock must be held."""
+        used = self._pins.sizes() if pinned is None else pinned
+        return [entry for entry in entries(self._files) if entry[0].name not in used]
 
     def _remove_dead_downloads(self) -> None:
         """Removes the unfinished downloads of dead processes."""

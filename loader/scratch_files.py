@@ -38,7 +38,8 @@ def disk_errors(name: str | None = None) -> Iterator[None]:
         name: the profile file that is being written, or None.
 
     Raises:
-        LoaderError: BUSY when the disk is full or no more files can be opened now, else INTERNAL.
+        LoaderError: WORKER_FULL when the disk is full, BUSY when no more files can be opened now, else
+            INTERNAL.
     """
     try:
         yield
@@ -54,9 +55,14 @@ def _explained(error: OSError, name: str | None) -> LoaderError:
         sentence = "The worker has as many files open as it may."
         return LoaderError(ErrorCode.BUSY, sentence, name)
     if error.errno in _FULL:
-        return LoaderError(ErrorCode.BUSY, DISK_FULL, name, retry_after=FULL_SECONDS)
+        return disk_full(name)
     reason = errno.errorcode.get(error.errno or 0, "error")
     return LoaderError(ErrorCode.INTERNAL, f"The scratch disk failed ({reason}).", name)
+
+
+def disk_full(name: str | None = None) -> LoaderError:
+    """What is said of a full disk; says nothing of the profile, and another worker's may have room."""
+    return LoaderError(ErrorCode.WORKER_FULL, DISK_FULL, name, retry_after=FULL_SECONDS)
 
 
 def is_full(directory: Path) -> bool:

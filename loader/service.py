@@ -16,7 +16,7 @@ from loader.catalog import SessionFiles, list_session
 from loader.conversion import Converter
 from loader.counted_looks import Look
 from loader.engine.base import StopSignal
-from loader.errors import CACHEABLE, ErrorCode, LoaderError, raise_without_place
+from loader.errors import CACHEABLE, COMES_BACK, ErrorCode, LoaderError, raise_without_place
 from loader.flight import Flight, Flights
 from loader.keys import (
     ToolRequest,
@@ -45,7 +45,7 @@ _FOR_LARGER = frozenset(
 _OF_A_RUN = frozenset({ErrorCode.TIMED_OUT, ErrorCode.OUT_OF_MEMORY, ErrorCode.ENGINE_CRASHED})
 """Failures of reading the profiles with a tool that its other options would only meet again."""
 _PASSING = frozenset(
-    {ErrorCode.CANCELLED, ErrorCode.BUSY, ErrorCode.SOURCE_CHANGED, ErrorCode.INCOMPLETE}
+    {ErrorCode.CANCELLED, ErrorCode.SOURCE_CHANGED, ErrorCode.INCOMPLETE, *COMES_BACK}
 )
 """Failures after which the next one may well make the artifact set."""
 logger = logging.getLogger(__name__)
@@ -189,7 +189,7 @@ class ToolDataService:
             found = self._look(asked)
         if found is None:
             raise LoaderError(
-                ErrorCode.BUSY,
+                ErrorCode.WORKER_FULL,
                 "The answer could not be kept; the worker's disk may be full.",
                 retry_after=FULL_SECONDS,
             )

@@ -23,7 +23,7 @@ from typing import Protocol
 from loader.admission import Admission, Urgency
 from loader.engine.base import Converted, Engine, Job, Limits
 from loader.engine.sandbox import clean_environment
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import COMES_BACK, ErrorCode, LoaderError
 from loader.estimates import Estimates, Reading
 from loader.storage.base import XPLANE_SUFFIX
 
@@ -121,7 +121,7 @@ class ShadowComparisons:
             try:
                 outcome = self._outcome(job, answer, limits)
             except LoaderError as problem:
-                if problem.code in {ErrorCode.CANCELLED, ErrorCode.BUSY}:
+                if problem.code in {ErrorCode.CANCELLED, *COMES_BACK}:
                     return
                 outcome = DIFFERENT if problem.code in _SAYS_OTHERWISE else FAILED
                 logger.warning(

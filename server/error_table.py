@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from loader.errors import ErrorCode, LoaderError
+from loader.scratch_files import FULL_SECONDS
 
 PASSING = frozenset({429, 503})
 """Statuses after which the same request may well succeed a little later."""
@@ -73,6 +74,7 @@ LOADER_ANSWERS: Mapping[ErrorCode, ErrorAnswer] = MappingProxyType(
         ErrorCode.INCOMPLETE: ErrorAnswer(422, "FAILED_PRECONDITION", retry_after=5),
         ErrorCode.CANCELLED: CONFLICT,
         ErrorCode.BUSY: ErrorAnswer(503, "UNAVAILABLE", retry_after=2),
+        ErrorCode.WORKER_FULL: ErrorAnswer(503, "UNAVAILABLE", retry_after=FULL_SECONDS),
         ErrorCode.INTERNAL: INTERNAL,
     }
 )

@@ -22,7 +22,7 @@ from functools import partial
 import httpx2
 
 from server.listening import StartError, listen, url_of
-from server.readiness import ENGINE_FAILED
+from server.readiness import DISK_IS_FULL, ENGINE_FAILED
 from server.settings import KNOWN_SECRETS, Settings
 from server.worker_signs import SignsOfLife, answers
 
@@ -188,6 +188,10 @@ class LocalWorker:
             if answer.is_success:
                 return
             said = answer.json()
+            if said["status"] == DISK_IS_FULL:
+                # Kept answers can be had nevertheless, and room may be made without a restart.
+                logger.error("the worker is full: %s", said["message"])
+                return
             if said["status"] == ENGINE_FAILED:
                 raise StartError(f"The worker can't convert: {said['message']}")
             time.sleep(0.05)

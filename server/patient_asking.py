@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from loader.admission import Urgency
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import COMES_BACK, LoaderError
 from loader.keys import ToolRequest
 from server.coming_back import seconds_of_page
 from server.workers import WorkerAnswer
@@ -31,12 +31,12 @@ async def ask_patiently(
     """An answer that is made ahead of time, once a worker has a place for it.
 
     Raises:
-        LoaderError: why there is none; BUSY only where no worker has said when to come again.
+        LoaderError: why there is none; one that passes only where no worker has said when to come again.
     """
     while True:
         try:
             return await workers.get(request, Urgency.PREWARM)
         except LoaderError as error:
-            if error.code is not ErrorCode.BUSY or error.retry_after is None:
+            if error.code not in COMES_BACK or error.retry_after is None:
                 raise
             await sleep(seconds_of_page(error.retry_after))

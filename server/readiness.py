@@ -1,13 +1,13 @@
 """Whether a worker's engine may and can take jobs: asked at the worker's start and by every `/readyz`.
 
-A worker whose sandbox is weaker than the setting demands does not start. One whose engine can't be loaded
-starts and is not ready.
+A worker whose sandbox is weaker than the setting demands does not start. One whose engine can't be loaded, or
+whose disk is full, starts and is not ready.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import anyio
@@ -17,9 +17,12 @@ from fastapi.responses import JSONResponse
 
 from loader.engine.sandbox import REQUIREMENTS, Layer, mode_of, unmet, why_unmet
 from loader.errors import LoaderError
+from loader.scratch_files import DISK_FULL
 
 ENGINE_FAILED = "engine"
 """Status of a worker whose engine can't be started."""
+DISK_IS_FULL = "disk"
+"""Status of a worker on whose disk no conversion can begin."""
 _PROBE_SECONDS = 2.0
 _PROBES = 2
 logger = logging.getLogger(__name__)
@@ -59,14 +62,18 @@ def advice(layers: Sequence[Layer]) -> str:
 class Readiness:
     """Starts an engine and says whether it runs, in the sandbox that the mode demands."""
 
-    def __init__(self, engine: LayeredEngine, mode: str) -> None:
+    def __init__(
+        self, engine: LayeredEngine, mode: str, has_room: Callable[[], bool] = lambda: True
+    ) -> None:
         """Starts nothing yet.
 
         Args:
             engine: what converts.
             mode: one of `loader.engine.sandbox.REQUIREMENTS`.
+            has_room: whether the disk has room for a conversion to begin.
         """
         self._engine = engine
+        self._has_room = has_room
         self._mode = mode
         self._probes = anyio.CapacityLimiter(_PROBES)
 
@@ -103,7 +110,7 @@ class Readiness:
 
     async def answer(self) -> Response:
         """What `/readyz` says: 200, or 503 with the reason; starts an engine that has died."""
-        problem: str | None = None
+        problem: tuple[str, str] | None = None
         with anyio.move_on_after(_PROBE_SECONDS) as waiting:
             problem = await anyio.to_thread.run_sync(
                 self._problem, limiter=self._probes, abandon_on_cancel=True
@@ -111,14 +118,17 @@ class Readiness:
         if waiting.cancelled_caught:
             return JSONResponse({"status": "starting"}, 503)
         if problem is not None:
-            return JSONResponse({"status": ENGINE_FAILED, "message": problem}, 503)
+            status, message = problem
+            return JSONResponse({"status": status, "message": message}, 503)
         return JSONResponse({"status": "ok"})
 
-    def _problem(self) -> str | None:
+    def _problem(self) -> tuple[str, str] | None:
+        """Status and message of what is wrong."""
         try:
             layers = self._engine.layers()
         except LoaderError as problem:
-            return problem.message
+            return ENGINE_FAILED, problem.message
         # An engine that was started again has tried them again.
-        lacking = shortcomings(self._mode, layers)
-        return f"The sandbox does not hold: {'; '.join(lacking)}." if lacking else None
+        if lacking := shortcomings(self._mode, layers):
+            return ENGINE_FAILED, f"The sandbox does not hold: {'; '.join(lacking)}."
+        return None if self._has_room() else (DISK_IS_FULL, DISK_FULL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,12 +76,14 @@ class Shared:
     Attributes:
         results: finished answers.
         first_look: into the same, counted.
+        give_way: frees so many bytes of this machine's disk, if that many are kept there.
         leases: who makes which answer.
         progress: how far the work on an answer is.
     """
 
     results: ResultStore
     first_look: Look
+    give_way: Callable[[int], None]
     leases: Leases
     progress: ProgressBoard
 
@@ -97,7 +99,7 @@ def open_shared(
     look_near = counted(near.open, CacheLayer.DISK, observer.looked_up)
     if not settings.redis_url:
         board = DirectoryProgress(settings.data_dir / PROGRESS_FOLDER)
-        return Shared(near, look_near, ProcessLeases(), board)
+        return Shared(near, look_near, near.give_way, ProcessLeases(), board)
     client, guard = connect(settings.redis_url), RedisGuard()
     reads = hedged_reads(client, settings.redis_url, settings.redis_replica_url, on_hedged_read)
     far = RedisResults(client, guard, reads)
@@ -105,6 +107,7 @@ def open_shared(
     return Shared(
         TieredResults(near, far),
         lambda key: look_near(key) or look_far(key),
+        near.give_way,
         RedisLeases(client, guard),
         RedisProgress(client, guard),
     )
@@ -142,7 +145,9 @@ def build_parts(settings: Settings, metrics: Metrics, spans: Spans | None = None
     artifacts = open_artifacts(settings)
     observer = ObservedConversions(metrics.parts, spans or NoSpans())
     shared = open_shared(settings, observer, metrics.fleet.record_hedged_read)
-    scratch = Scratch(settings.data_dir / "scratch", settings.scratch_bytes, storage)
+    scratch = Scratch(
+        settings.data_dir / "scratch", settings.scratch_bytes, storage, give_way=shared.give_way
+    )
     admission = Admission(
         slots=settings.conversions or usable_cores(),
         memory_bytes=settings.memory_bytes or memory_for_conversions(),
@@ -151,6 +156,7 @@ def build_parts(settings: Settings, metrics: Metrics, spans: Spans | None = None
         most_waiting=settings.most_waiting,
     )
     metrics.admission.watch(admission.line)
+    metrics.fleet.watch_disk(scratch.has_room)
     engine = _build_engine(settings, metrics, scratch, admission)
     service = ToolDataService(
         storage=storage,
@@ -232,7 +238,7 @@ def create_worker_app(settings: Settings) -> FastAPI:
     """
     metrics, spans = Metrics(), open_spans(settings, "worker")
     parts = build_parts(settings, metrics, spans)
-    readiness = Readiness(parts.engine, settings.sandbox)
+    readiness = Readiness(parts.engine, settings.sandbox, parts.scratch.has_room)
     try:
         readiness.start()
     except SandboxMissingError:

@@ -1,8 +1,9 @@
 """Where workers are: fixed URLs, or names that stand for several, and in which order they are asked.
 
 The same session goes to the same worker while it answers, so that its disk is warm (rendezvous hashing); one
-that has just failed comes last for a moment, one that stood still for longer each time. Nothing here asks a
-worker anything.
+that has just failed comes last for a moment, one that stood still for longer each time. One whose disk has no
+room for a session comes after the others for that session alone: it may have room for the next, and a session
+that fits nowhere takes nobody's worker away. Nothing here asks a worker anything.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _SILENT_SECONDS, _LONGEST_SILENT_SECONDS = 10.0, 120.0
 _REMEMBERED_SECONDS = 600.0
 _TRIAL_SECONDS = 10.0
 """How long others keep away while one request finds out whether such a one is back."""
+_FULL_SECONDS = 30.0
+"""How long one that has no room for a session is passed over for it."""
+_MOST_FULL = 4096
 logger = logging.getLogger(__name__)
 
 
@@ -43,7 +47,7 @@ class WorkerAddresses:
         urls: where workers are.
         clock: seconds that only grow.
         resolve: the URLs that one URL stands for now, or None when nobody can say.
-        on_eject: told why an address is passed over from now on: `failed` or `silent`.
+        on_eject: told why an address is passed over from now on: `failed`, `silent` or `full`.
     """
 
     def __init__(
@@ -60,11 +64,18 @@ class WorkerAddresses:
         self._checked = float("-inf")
         self._ejected: dict[str, float] = {}
         self._silences: dict[str, _Silence] = {}
+        self._full: dict[tuple[str, str], float] = {}
 
     async def ranked(self, name: str) -> list[str]:
-        """All addresses, the best for this name first; those that failed last, the soonest back first."""
-        addresses = await self._addresses()
-        return sorted(addresses, key=lambda url: (self._ejected_until(url), _score(url, name)))
+        """All addresses, the best for this name first; those that failed last, the soonest back first.
+
+        Just before those come the ones that had no room for it.
+        """
+
+        def rank(url: str) -> tuple[float, float, bytes]:
+            return self._ejected_until(url), self._full_until(url, name), _score(url, name)
+
+        return sorted(await self._addresses(), key=rank)
 
     def eject(self, url: str) -> None:
         """Puts an address at the end of the line for a moment."""
@@ -85,6 +96,15 @@ class WorkerAddresses:
             known[url] = _Silence(now, min(2 * last.seconds, _LONGEST_SILENT_SECONDS))
         self._silences = known
         self._eject(url, known[url].seconds)
+
+    def note_full(self, url: str, name: str) -> None:
+        """Puts an address behind those that may have room for this name."""
+        now = self._clock()
+        if self._full_until(url, name) == float("-inf"):
+            self._on_eject("full")
+        known = {of: end for of, end in self._full.items() if end > now}
+        known[url, name] = now + _FULL_SECONDS
+        self._full = known if len(known) <= _MOST_FULL else {(url, name): known[url, name]}
 
     def begin(self, url: str) -> None:
         """A request is about to ask; from an address that was silent, others keep away until it is heard."""
@@ -108,6 +128,11 @@ class WorkerAddresses:
     def _ejected_until(self, url: str) -> float:
         """When the address is asked again; -inf when it is asked now."""
         end = self._ejected.get(url, float("-inf"))
+        return end if end > self._clock() else float("-inf")
+
+    def _full_until(self, url: str, name: str) -> float:
+        """When the address is asked for this name again as before; -inf when it is."""
+        end = self._full.get((url, name), float("-inf"))
         return end if end > self._clock() else float("-inf")
 
     async def _addresses(self) -> list[str]:

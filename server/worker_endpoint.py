@@ -14,7 +14,7 @@ import anyio.to_thread
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import COMES_BACK, ErrorCode, LoaderError
 from loader.results import close_pieces
 from loader.service import Answered, ToolDataService
 from loader.turns import Urgency
@@ -32,7 +32,7 @@ from server.worker_protocol import (
     ToolRequestBody,
 )
 
-_OF_AN_END = frozenset({ErrorCode.BUSY, ErrorCode.CANCELLED, ErrorCode.INTERNAL})
+_OF_AN_END = frozenset({ErrorCode.CANCELLED, ErrorCode.INTERNAL, *COMES_BACK})
 """Failures of a worker that was told to end, which another worker has no reason to share."""
 _WAITING_REQUESTS, _OF_ONE_SESSION = 512, 128
 """Threads that may wait for an answer at once; conversions themselves are bounded by `conversions`."""

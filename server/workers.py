@@ -1,10 +1,10 @@
 """Choosing a worker and asking it: the front end's side of `server.worker_protocol`.
 
-A worker that is gone, or stands still, is passed over for a moment and the request goes to the next. One that
-is slow but gives signs of life is waited for, up to one limit for all attempts together. Where all have
-failed, or one address stands for all, it is asked again after a pause (`server.retries`). Nothing is retried
-once bytes of an answer have gone out. What needs more memory than the ordinary workers have goes to a large
-one, where there are any.
+A worker that is gone, or stands still, is passed over for a moment and the request goes to the next; one
+without room on its disk likewise, for the session that did not fit. One that is slow but gives signs of life
+is waited for, up to one limit for all attempts together. Where all have failed, or one address stands for
+all, it is asked again after a pause (`server.retries`). Nothing is retried once bytes of an answer have gone
+out. What needs more memory than the ordinary workers have goes to a large one, where there are any.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.results import ResultHeader
+from server.asked_workers import NO_ANSWERS, AskedWorkers, RefusedError
 from server.retries import pause_before, retry_budget
 from server.tracing.header import trace_headers
 from server.worker_addresses import WorkerAddresses, may_stand_for_several
@@ -37,10 +38,8 @@ from server.worker_protocol import (
 )
 
 _TRIES = 4
-_BUSY_SECONDS = 5
-"""When to come back, for who found no worker."""
 _END_SECONDS = 1
-"""The same, for who has to come back to another front end."""
+"""When to come back, for who has to turn to another front end."""
 _CONNECT_SECONDS = 3.0
 IDLE_SECONDS = 2.0
 """How long an idle connection is kept at most."""
@@ -51,10 +50,6 @@ _BALANCED_SECONDS = 20.0
 _WANTS_MEMORY = frozenset({ErrorCode.NEEDS_LARGER_WORKER, ErrorCode.OUT_OF_MEMORY})
 _REFUSALS = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 logger = logging.getLogger(__name__)
-
-
-class _RefusedError(Exception):
-    """A worker does not accept this front end: it has another secret, or something before it does."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +124,8 @@ class Workers:
 
         Raises:
             LoaderError: the worker's own reason, TIMED_OUT when none has begun to answer in time, BUSY when
-                no worker is there or this front end ends, INTERNAL when none accepts it.
+                no worker is there or this front end ends, WORKER_FULL when none that answers has room,
+                INTERNAL when none accepts it.
         """
         if self._has_given_up:
             raise _ending()
@@ -176,15 +172,12 @@ class Workers:
         self, addresses: WorkerAddresses, session: str, body: ToolRequestBody
     ) -> WorkerAnswer:
         self._budget.earn()
-        pauses = 0
-        refused, is_refused_only = set[str](), True
+        asked, pauses = AskedWorkers(addresses, session), 0
         for attempt in range(_TRIES):
-            # One that refuses may have another secret than the others.
-            ranked = [url for url in await addresses.ranked(session) if url not in refused]
-            if not ranked:
+            url = await asked.next()
+            if url is None:
                 break
-            url = ranked[0]
-            if attempt and addresses.is_ejected(url):
+            if attempt and asked.needs_a_moment(url):
                 # All have just failed: a moment to come back. Another one is asked at once.
                 if not self._budget.spend():
                     break
@@ -195,17 +188,9 @@ class Workers:
             addresses.begin(url)
             try:
                 return await self._ask(addresses, url, body)
-            except httpx2.TimeoutException as problem:
-                logger.warning("worker %s stands still: %r", url, problem)
-                addresses.eject_silent(url)
-            except (httpx2.TransportError, ConnectionError) as problem:
-                logger.warning("worker %s did not answer: %r", url, problem)
-                addresses.eject(url)
-            except _RefusedError:
-                refused.add(url)
-                continue
-            is_refused_only = False
-        raise _no_answer(bool(refused) and is_refused_only)
+            except NO_ANSWERS as problem:
+                asked.note(url, problem)
+        raise asked.reason()
 
     async def _ask(
         self, addresses: WorkerAddresses, url: str, body: ToolRequestBody
@@ -241,17 +226,6 @@ class Workers:
         await self._client.aclose()
 
 
-def _no_answer(is_refused_only: bool) -> LoaderError:
-    if is_refused_only:
-        message = "The workers do not accept this front end. Its log says why."
-        return LoaderError(ErrorCode.INTERNAL, message)
-    return LoaderError(
-        ErrorCode.BUSY,
-        "No worker answers at the moment.",
-        retry_after=_BUSY_SECONDS,
-    )
-
-
 def _ending() -> LoaderError:
     return LoaderError(
         ErrorCode.BUSY,
@@ -276,7 +250,7 @@ def _error_of(url: str, status: int, text: bytes) -> Exception:
         url,
         status,
     )
-    return _RefusedError()
+    return RefusedError()
 
 
 def _patience(url: str, silent_seconds: float) -> httpx2.Timeout:

@@ -16,7 +16,7 @@ from loader.engine import rs
 from loader.engine.base import Converted, Job, Limits, Program, StopSignal, engine_version
 from loader.engine.sandbox import Layer
 from loader.engine.xprof import XprofEngine
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import COMES_BACK, ErrorCode, LoaderError
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ ANSWERED = "answered"
 
 _SHARE_OF_TIME = 0.25
 """Of the time limit, what xprof-rs gets: it needs a tenth of XProf's, and XProf must have time left."""
-_NO_SECOND_TRY = frozenset({ErrorCode.CANCELLED, ErrorCode.BUSY})
+_NO_SECOND_TRY = frozenset({ErrorCode.CANCELLED, *COMES_BACK})
 
 
 class Shadow(Protocol):

@@ -13,7 +13,7 @@ from loader.engine.base import CONTENT_TYPES, Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.refusals import one_unreadable, unreadable
-from loader.scratch_files import DISK_FULL, FULL_SECONDS, is_full
+from loader.scratch_files import disk_full, is_full
 from loader.storage.base import XPLANE_SUFFIX
 
 _MESSAGE_LENGTH = 300
@@ -57,8 +57,7 @@ def explain(job: Job, limits: Limits, end: ChildEnd) -> LoaderError | None:
     report = read_report(end)
     if (report is None or not report.ok) and _lacked_disk(job, end, report):
         logger.error("a conversion failed because the scratch disk is full")
-        error = _Work.of(job).failed(ErrorCode.BUSY, DISK_FULL)
-        return LoaderError(error.code, error.message, error.file, retry_after=FULL_SECONDS)
+        return disk_full(_Work.of(job).file)
     if report is None:
         return _explain_end(_Work.of(job), limits, end)
     if report.ok:

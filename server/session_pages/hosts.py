@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from loader.catalog import SessionFiles
-from loader.errors import ErrorCode, LoaderError
+from loader.errors import COMES_BACK, LoaderError
 from loader.keys import ToolRequest
 from loader.tools import HEALTH, RUN_TOOLS
 from server.coming_back import busy_sentence, seconds_of_page
@@ -110,7 +110,7 @@ async def look_at_hosts(
             rows = await inspect_session(answers, files)
     except LoaderError as error:
         trouble = f"The files could not be looked over: {error.message}"
-        if error.code is ErrorCode.BUSY:
+        if error.code in COMES_BACK:
             trouble, is_looking = busy_sentence(error), True
             again_seconds = seconds_of_page(error.retry_after or SOON_SECONDS)
     offered = await _offered_tools(answers, files)

@@ -32,6 +32,7 @@ EXPECTED = {
     ErrorCode.INCOMPLETE: (422, "FAILED_PRECONDITION", True),
     ErrorCode.CANCELLED: (409, "ABORTED", False),
     ErrorCode.BUSY: (503, "UNAVAILABLE", True),
+    ErrorCode.WORKER_FULL: (503, "UNAVAILABLE", True),
     ErrorCode.INTERNAL: (500, "INTERNAL", False),
 }
 

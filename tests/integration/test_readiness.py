@@ -1,4 +1,4 @@
-"""A worker is ready when its engine has started, and says why when it can't."""
+"""A worker is ready when its engine has started and its disk has room, and says why when it can't."""
 
 from __future__ import annotations
 
@@ -104,3 +104,13 @@ def test_a_sandbox_that_is_lost_later_makes_the_worker_unready() -> None:
     status, body = answer_of(readiness)
     assert status == 503
     assert "landlock (it is not here)" in body["message"]
+
+
+def test_a_worker_without_room_is_not_ready_until_there_is_some() -> None:
+    rooms = iter([True, False, True])
+    readiness = Readiness(WeakEngine(), "reduced", lambda: next(rooms))
+    assert answer_of(readiness)[0] == 200
+    status, body = answer_of(readiness)
+    assert (status, body["status"]) == (503, "disk")
+    assert "XPROF_HUB_SCRATCH_BYTES" in body["message"]
+    assert answer_of(readiness) == (200, {"status": "ok"})

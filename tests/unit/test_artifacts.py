@@ -253,7 +253,7 @@ def test_a_full_disk_of_the_worker_says_nothing_of_a_set(
     monkeypatch.setattr("loader.artifacts.place", full)
     with pytest.raises(LoaderError) as caught:
         fetch(store, tmp_path)
-    assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 30)
+    assert (caught.value.code, caught.value.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert caught.value.message.startswith("The scratch disk is full")
     assert store.contains(KEY)
 

@@ -140,3 +140,24 @@ def test_what_is_forgotten_of_one_session_is_kept_of_others(
     assert store.forget([mark, "cd" * 8]) == 2
     assert [read(store, key) for key in (*ours, theirs)] == [None, None, b"answer"]
     assert store.forget([mark]) == 0
+
+
+def kept_of(folder: Path, sizes: dict[str, int]) -> DirectoryResults:
+    """A store of answers of so many bytes each, the first one used longest ago."""
+    times = iter(range(1000, 2000))
+    store = DirectoryResults(folder / "results", 1 << 20, lambda: next(times))
+    for key, size in sizes.items():
+        put(store, folder, key * 32, b"x" * size, ttl=10_000)
+    return store
+
+
+def test_answers_give_way_the_longest_unused_first(tmp_path: Path) -> None:
+    store = kept_of(tmp_path, {"aa": 4000, "bb": 4000, "cc": 4000})
+    store.give_way(4001)
+    assert [store.contains(key * 32) for key in ("aa", "bb", "cc")] == [False, True, True]
+
+
+def test_answers_do_not_go_in_vain(tmp_path: Path) -> None:
+    store = kept_of(tmp_path, {"aa": 4000, "bb": 4000})
+    store.give_way(50_000)
+    assert [store.contains(key * 32) for key in ("aa", "bb")] == [True, True]

@@ -206,7 +206,7 @@ def test_a_full_disk_is_not_the_profiles_fault(
     )
     error = explain(JOB, LIMITS, end)
     assert error is not None
-    assert (error.code, error.retry_after) == (ErrorCode.BUSY, 30)
+    assert (error.code, error.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert error.message.startswith("The scratch disk is full; free space on it")
 
 

@@ -28,6 +28,7 @@ from tests.scratch_parts import (
     left_behind,
     open_descriptors,
 )
+from tests.services.small_disk import fill, small_disk
 
 
 @pytest.fixture
@@ -105,19 +106,14 @@ def test_a_full_disk_is_named_and_leaves_nothing(
     storage.before = fill
     with pytest.raises(LoaderError) as caught, scratch.fetch([make("a")]):
         pass
-    assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 30)
+    assert (caught.value.code, caught.value.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert "scratch disk is full" in caught.value.message
     assert str(tmp_path) not in caught.value.message
     assert kept(tmp_path / "scratch") == 0
 
 
 def test_a_really_full_disk(storage: CountingStorage, make: Sources, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a small file system needs more rights")
-    try:
+    with small_disk(tmp_path / "disk", "64k") as disk:
         scratch = Scratch(disk, 1 << 20, storage)
         with pytest.raises(LoaderError) as caught, scratch.fetch([make("a", 100_000)]):
             pass
@@ -126,8 +122,55 @@ def test_a_really_full_disk(storage: CountingStorage, make: Sources, tmp_path: P
         with scratch.fetch([make("b", 1000)]) as (path,):
             assert path.stat().st_size == 1000
         scratch.close()
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_others_fill_has_room_again_when_they_leave(
+    storage: CountingStorage, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        scratch = Scratch(disk, 1 << 20, storage)
+        assert scratch.has_room()
+        filler = fill(disk)
+        assert not scratch.has_room()
+        with pytest.raises(LoaderError) as caught, scratch.fetch([Sources(tmp_path / "s")("a")]):
+            pass
+        assert caught.value.code is ErrorCode.WORKER_FULL
+        filler.unlink()
+        assert scratch.has_room()
+        with scratch.job_directory():
+            pass
+        scratch.close()
+
+
+def test_a_full_disk_is_cleared_of_unused_profiles_before_anybody_is_sent_away(
+    storage: CountingStorage, make: Sources, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        scratch = Scratch(disk, 4 << 20, storage)
+        with scratch.fetch([make("a", 2 << 20)]):
+            fill(disk)
+            assert not scratch.has_room()  # it is in use
+        assert scratch.has_room()
+        with scratch.job_directory() as job:
+            (job / "work").write_bytes(b"x" * (1 << 20))
+        scratch.close()
+
+
+def test_what_else_is_kept_on_the_disk_gives_way_when_profiles_have_gone(
+    storage: CountingStorage, make: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    scratch = Scratch(tmp_path / "scratch", 1000, storage, give_way=asked.append)
+    free = 300 + scratch_module._SPARE_BYTES
+    monkeypatch.setattr(scratch_module, "free_bytes", lambda _folder: free)
+    with scratch.fetch([make("a", 300)]):
+        pass
+    assert asked == []
+    # The unused file of 300 bytes goes, and 200 are lacking still.
+    with scratch.fetch([make("b", 800)]):
+        pass
+    assert asked == [200]
+    scratch.close()
 
 
 def test_room_is_made_on_a_disk_that_is_smaller_than_was_said(
@@ -155,10 +198,10 @@ def test_no_descriptor_is_left_open(scratch: Scratch, make: Sources) -> None:
             pass
 
     use()
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = open_descriptors()
     for _ in range(5):
         use()
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert open_descriptors() == before
 
 
 def test_the_limit_holds_while_many_threads_use_the_scratch(

@@ -90,5 +90,5 @@ def test_an_answer_that_could_not_be_kept_is_asked_for_again_later(
         broken.setattr(DirectoryResults, "_write", full)
         with pytest.raises(LoaderError) as caught:
             service.get(asked)
-        assert (caught.value.code, caught.value.retry_after) == (ErrorCode.BUSY, 30)
+        assert (caught.value.code, caught.value.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert read(service.get(asked))[1] == "memory_profile"

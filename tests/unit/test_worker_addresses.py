@@ -190,3 +190,36 @@ def test_a_name_server_that_does_not_answer_is_not_waited_for(
         assert found == ["http://workers:8080"]
 
     run(test)
+
+
+def test_one_without_room_for_a_session_comes_after_the_others_for_that_one_alone() -> None:
+    async def test() -> None:
+        clock, told = Clock(), list[str]()
+        addresses = WorkerAddresses(
+            ["https://a", "https://b", "https://c"], clock, on_eject=told.append
+        )
+        order, others = await addresses.ranked("session"), await addresses.ranked("other")
+        for _ in range(3):
+            addresses.note_full(order[0], "session")
+        assert told == ["full"]
+        assert await addresses.ranked("session") == [*order[1:], order[0]]
+        assert await addresses.ranked("other") == others
+        assert not addresses.is_ejected(order[0])
+        # It may have room by now; one that has just failed is surely not there.
+        addresses.eject(order[1])
+        assert await addresses.ranked("session") == [order[2], order[0], order[1]]
+        clock.now += 30
+        assert await addresses.ranked("session") == order
+
+    run(test)
+
+
+def test_however_many_sessions_do_not_fit_little_is_remembered() -> None:
+    async def test() -> None:
+        addresses = WorkerAddresses(["https://a", "https://b"], Clock())
+        for number in range(10_000):
+            addresses.note_full("https://a", f"session {number}")
+        assert len(addresses._full) <= 4096
+        assert await addresses.ranked("session 9999") == ["https://b", "https://a"]
+
+    run(test)
