@@ -65,3 +65,26 @@ def test_a_host_with_many_oddities_is_named_once(modules: Modules) -> None:
         ["b", "Two."],
     ]
     assert modules.page.locator("#xh-hosts summary").inner_text() == "2 of 4 hosts"
+
+
+def test_pages_that_follow_a_session_do_not_ask_in_step(modules: Modules) -> None:
+    """Of many opened together each waits for a time of its own: at least 5 s, then half as long more."""
+    script = """
+      const { followStatus } = await load("status.js");
+      const waits = [];
+      window.setTimeout = (act, milliseconds) => { waits.at(-1).push(milliseconds); queueMicrotask(act); };
+      const unknown = () => ({ ok: true, json: async () => ({ state: "unknown" }) });
+      let left = 0;
+      window.fetch = async () => left-- > 0 ? unknown() : { ok: false, status: 404 };
+      for (let page = 0; page < argument; page++) {
+        waits.push([]);
+        left = 3;
+        await followStatus();
+      }
+      return waits;
+    """
+    waits = modules.run(script, 400)
+    for turn, least in enumerate((5000, 7500, 11_250)):
+        asked = sorted(pause[turn] for pause in waits)
+        assert least <= asked[0] < 1.1 * least
+        assert 1.9 * least < asked[-1] <= 2 * least

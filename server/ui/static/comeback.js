@@ -9,6 +9,7 @@ const HEADINGS = {
   incomplete: "This file may still be uploading",
   storage_unavailable: "The profile can’t be reached at the moment",
   source_changed: "The file was replaced just now",
+  worker_full: "No worker has room at the moment",
 };
 /** Seconds, where the server names none. */
 const UNTOLD = 5;
@@ -38,13 +39,15 @@ export function passingWords({ reason, ahead }) {
   return HEADINGS[reason] ?? busyWords(ahead);
 }
 
-/**
- * Seconds until the next try: what the server asks for, longer after several tries, and up to as much again, so that
- * thousands who failed in the same second don't come back in one.
- */
+/** A time, or up to as much again by chance: thousands who began in the same second shall not come back in one. */
+export function scattered(time) {
+  return time * (1 + Math.random());
+}
+
+/** Seconds until the next try: what the server asks for, longer after several tries, scattered. */
 export function secondsUntil(retryAfter, tries) {
   const asked = Math.min(LONGEST, retryAfter > 0 ? retryAfter : UNTOLD);
-  return Math.max(asked, Math.min(PATIENT, asked * GROWTH ** tries)) * (1 + Math.random());
+  return scattered(Math.max(asked, Math.min(PATIENT, asked * GROWTH ** tries)));
 }
 
 /**

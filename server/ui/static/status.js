@@ -2,7 +2,7 @@
  * Asks how the session is, and goes on asking while hosts of it are still to come, or nobody can say.
  */
 import { showHosts, usableHosts } from "./bar/hosts.js";
-import { isBusy } from "./comeback.js";
+import { isBusy, scattered } from "./comeback.js";
 import { showSessionProblem } from "./notice.js";
 import { basePath } from "./paths.js";
 import { showRetry } from "./retry.js";
@@ -65,6 +65,6 @@ export async function followStatus() {
       showUnfitTools(status.tools);
       if (status.state !== "incomplete") return;
     }
-    await pauseFor(pause);
+    await pauseFor(scattered(pause));
   }
 }
