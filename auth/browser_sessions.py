@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -24,6 +24,9 @@ LONGEST_PASS = timedelta(hours=8)
 """A day's work with one profile; the page asks for another pass by itself when it is loaded again."""
 HAND_OVER_TIME = timedelta(seconds=60)
 """For one redirect, on a slow line and with clocks of front ends that differ."""
+GROUPS_TIME = timedelta(hours=24)
+"""How long groups count that the provider told: whoever leaves one loses its role within a day, without us
+being told. Who has a role by a group signs in again each day, at most providers without typing anything."""
 NO_SESSION = ""
 """Stands for the id of a browser session where nobody signs in: on a development server, and behind IAP."""
 
@@ -176,6 +179,9 @@ def hand_over(session: BrowserSession, session_uid: str, now: datetime) -> HandO
 def principal_of(found: FoundSession, admins: Collection[str], now: datetime) -> Principal | None:
     """Who a browser session stands for at this moment; None when it is over, or its holder has no role.
 
+    It is over, too, when the role hangs on groups that were told too long ago: a smaller role without a word
+    would be a riddle.
+
     Args:
         found: the browser session with what it is worth.
         admins: members that are admins by setting.
@@ -185,7 +191,12 @@ def principal_of(found: FoundSession, admins: Collection[str], now: datetime) ->
     if session.ended is not None or now >= session.expires:
         return None
     if session.person is not None:
-        return principal_of_person(session.person, found.memberships, admins)
+        principal = principal_of_person(session.person, found.memberships, admins)
+        if now < session.created + GROUPS_TIME:
+            return principal
+        alone = replace(session.person, groups=())
+        without = principal_of_person(alone, found.memberships, admins)
+        return principal if without == principal else None
     if token is None or token.id != session.subject or not token.works_at(now):
         return None
     return token.principal

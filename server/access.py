@@ -132,7 +132,7 @@ def refuse_foreign_site(request: Request) -> None:
         return
     origin = request.headers.get("origin")
     strange = request.headers.get("sec-fetch-site", "").lower() in _STRANGE_SITES
-    if strange or (origin is not None and _netloc(origin) != request.headers.get("host")):
+    if strange or (origin is not None and not _is_ours(origin, request)):
         raise ApiError(FORBIDDEN, "This change was asked for by a page of another site.")
 
 
@@ -234,6 +234,16 @@ def _resource(request: Request) -> str:
             return name_of(values[parameter])
     # What follows a colon is a method of the collection (AIP-136).
     return str(request.url.path).rpartition("/v1/")[2].partition(":")[0]
+
+
+def _is_ours(origin: str, request: Request) -> bool:
+    """Whether a page is of the host that it asks, and by TLS where that is.
+
+    Anybody on the way can be the same host without TLS.
+    """
+    has_tls = get_services(request).settings.base_url.startswith("https://")
+    is_safe = not has_tls or origin.startswith("https://")
+    return is_safe and _netloc(origin) == request.headers.get("host")
 
 
 def _netloc(url: str) -> str | None:

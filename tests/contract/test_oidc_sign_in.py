@@ -56,9 +56,11 @@ class Visitor:
         """Opens an address of the hub; follows nothing."""
         return self._ask("GET", url, headers)
 
-    def post(self, path: str, data: dict[str, str] | None = None) -> httpx2.Response:
-        """Sends a form of the hub's own page."""
-        return self._ask("POST", path, {"Origin": HUB}, data)
+    def post(
+        self, path: str, data: dict[str, str] | None = None, origin: str = HUB
+    ) -> httpx2.Response:
+        """Sends a form of the hub's own page, or of another."""
+        return self._ask("POST", path, {"Origin": origin}, data)
 
     def sign_in(self, login: str, back: str = f"{PREFIX}/runs") -> httpx2.Response:
         """The whole way: to the provider, through its forms, and back."""
@@ -275,6 +277,15 @@ def test_who_signs_out_may_sign_out_of_the_provider_too(hub: SignInHub) -> None:
     returned = visitor.get(back).text
     assert "has ended its own session" in returned
     assert "session/end" not in returned
+
+
+def test_the_hubs_own_name_without_tls_is_another_site(hub: SignInHub) -> None:
+    """Anybody on the way can answer for it."""
+    visitor = hub.visitor()
+    visitor.sign_in("root")
+    plain = HUB.replace("https:", "http:")
+    assert visitor.post(f"{PREFIX}/signout", origin=plain).status_code == 403
+    assert visitor.get(f"{PREFIX}/runs").status_code == 200
 
 
 def test_an_admin_signs_somebody_out_everywhere(hub: SignInHub) -> None:

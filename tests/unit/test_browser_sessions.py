@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from auth.browser_sessions import (
+    GROUPS_TIME,
     HAND_OVER_TIME,
     LONGEST_PASS,
     BrowserSeals,
@@ -73,6 +74,32 @@ def test_a_person_is_what_the_members_say_at_the_moment() -> None:
     assert by_setting == replace(ann, role=Role.ADMIN)
     # An API token of the same text as a person's id is no right of the person.
     assert principal_of(FoundSession(session, TOKEN, ()), (), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("members", "admins", "is_over"),
+    [
+        ({"group:sre": Role.EDITOR}, (), True),
+        ({"group:sre": Role.EDITOR, "domain:example.org": Role.VIEWER}, (), True),
+        ({"group:sre": Role.VIEWER, "user:ann@example.org": Role.EDITOR}, (), False),
+        ({"group:sre": Role.EDITOR, "domain:example.org": Role.EDITOR}, (), False),
+        ({"user:ann@example.org": Role.VIEWER}, (), False),
+        ({}, ("group:sre",), True),
+        ({"group:sre": Role.EDITOR}, ("user:ann@example.org",), False),
+    ],
+)
+def test_a_role_by_a_group_is_asked_for_anew_each_day(
+    members: dict[str, Role], admins: tuple[str, ...], is_over: bool
+) -> None:
+    """The provider tells groups at signing in only: whoever leaves one loses its role all the same."""
+    session = session_of_person(ANN, SignInMethod.OIDC, NOW, 7 * DAY)
+    kept = FoundSession(
+        session, None, tuple(Membership(member, role) for member, role in members.items())
+    )
+    before = principal_of(kept, admins, NOW + GROUPS_TIME - SECOND)
+    assert before is not None
+    after = principal_of(kept, admins, NOW + GROUPS_TIME)
+    assert after == (None if is_over else before)
 
 
 def test_a_hand_over_is_good_for_a_minute_and_its_pass_for_hours() -> None:
