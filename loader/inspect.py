@@ -18,6 +18,7 @@ from pathlib import Path
 
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.contents import GPU_PREFIX, TPU_PREFIX, Contents
+from loader.inspection.familiar import Familiar
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.plane import Plane, Planes
 from loader.inspection.refusals import (
@@ -69,7 +70,10 @@ class _Space:
 
 
 def inspect_profile(
-    path: Path, name: str | None = None, limits: InspectionLimits = DEFAULT_LIMITS
+    path: Path,
+    name: str | None = None,
+    limits: InspectionLimits = DEFAULT_LIMITS,
+    familiar: Familiar | None = None,
 ) -> Inspection:
     """Looks at one `.xplane.pb` file.
 
@@ -77,6 +81,7 @@ def inspect_profile(
         path: the file, of any content.
         name: what the file is called in messages; the path's last part by default.
         limits: what it may hold.
+        familiar: entries of metadata that other profiles had; this one's are added.
 
     Raises:
         CutOffError: it is empty, or ends before its content does.
@@ -91,15 +96,15 @@ def inspect_profile(
             if size > limits.file_bytes:
                 raise too_long(size, limits.file_bytes)
             with closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
-                return _inspect(data, limits)
+                return _inspect(data, limits, familiar)
     except LoaderError as error:
         raise type(error)(error.code, error.message, name or path.name) from error.__cause__
 
 
-def _inspect(data: mmap.mmap, limits: InspectionLimits) -> Inspection:
+def _inspect(data: mmap.mmap, limits: InspectionLimits, familiar: Familiar | None) -> Inspection:
     """Walks a mapped file; says what it is instead when it is no profile."""
     walker = Walker(data, limits.fields)
-    planes = Planes(walker, limits)
+    planes = Planes(walker, limits, familiar)
     try:
         space = _scan_space(walker, planes, limits)
     except WireError as error:

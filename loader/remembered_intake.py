@@ -4,7 +4,8 @@ The inspection reads the whole file in Python: half a second for 70 MB, more tha
 itself for a conversion. What it says depends on the content alone. So it is remembered by a digest of the
 very bytes that the engine is about to get, which takes a tenth of that time: a store can be made to show
 other bytes under an old version (a file on a disk can be written to and its times set back), and an
-inspection must never vouch for bytes that it has not seen.
+inspection must never vouch for bytes that it has not seen. Metadata that different contents share is
+looked at once (`loader.inspection.familiar`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import OrderedDict
 from pathlib import Path
 
 from loader.inspect import inspect_profile
+from loader.inspection.familiar import Familiar
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.result import Inspection
 from loader.intake import take_in
@@ -39,6 +41,7 @@ class RememberedIntake:
         self._limits = limits
         self._known: OrderedDict[str, Inspection] = OrderedDict()
         self._lock = threading.Lock()
+        self._familiar = Familiar()
 
     def __call__(self, path: Path, file: StoredFile, target: Path) -> Inspection:
         """As `take_in`.
@@ -56,7 +59,7 @@ class RememberedIntake:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         found = self._recall(digest)
         if found is None:
-            found = inspect_profile(path, name, limits)
+            found = inspect_profile(path, name, limits, self._familiar)
             if _weight(found) <= _MOST_BYTES:
                 self._remember(digest, found)
         return found

@@ -21,6 +21,8 @@ _ITERATOR = b"Iterator:"
 _COPY = b"memcpy"
 _LONGEST = max(len(name) for name in (*_MEMORY_EVENTS, _MEGASCALE, _ITERATOR))
 _M = frozenset(b"Mm")
+_MEMORY, _HOST_OPS, _COUNTERS, _MEGASCALES = 1, 2, 4, 8
+"""What is told, as bits: it is put together for every entry of metadata."""
 
 
 @dataclass(frozen=True)
@@ -49,34 +51,56 @@ class Contents:
 
 
 class Marks:
-    """Notices the names of events and stats that tell what a profile may hold.
-
-    Attributes:
-        memory_events: see `Contents.has_memory_events`; likewise the others.
-    """
+    """Notices the names of events and stats that tell what a profile may hold."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
-        self.memory_events = False
-        self.host_ops = False
-        self.counters = False
-        self.megascale = False
+        self._told = 0
         self._data = data
 
-    def event(self, first: int, last: int) -> None:
-        """Looks at the name of a kind of events, `data[first:last]`."""
-        data = self._data
-        if not self.host_ops:
-            self.host_ops = self._may_be_op(first, last)
-        if first < last and data[first] in _M:
-            name = data[first : min(last, first + _LONGEST + 1)]
-            self.memory_events |= name in _MEMORY_EVENTS
-            self.megascale |= name.startswith(_MEGASCALE)
-            self.host_ops |= name[: len(_COPY)].lower() == _COPY
+    @property
+    def memory_events(self) -> bool:
+        """See `Contents.has_memory_events`; likewise the others."""
+        return bool(self._told & _MEMORY)
+
+    @property
+    def host_ops(self) -> bool:
+        """Whether there may be operations that ran on the host."""
+        return bool(self._told & _HOST_OPS)
+
+    @property
+    def counters(self) -> bool:
+        """Whether there may be values of counters."""
+        return bool(self._told & _COUNTERS)
+
+    @property
+    def megascale(self) -> bool:
+        """Whether there may be transfers between slices."""
+        return bool(self._told & _MEGASCALES)
+
+    def event(self, first: int, last: int) -> int:
+        """Looks at the name of a kind of events, `data[first:last]`; gives what `again` takes."""
+        told = _HOST_OPS if self._may_be_op(first, last) else 0
+        if first < last and self._data[first] in _M:
+            name = self._data[first : min(last, first + _LONGEST + 1)]
+            if name in _MEMORY_EVENTS:
+                told |= _MEMORY
+            if name.startswith(_MEGASCALE):
+                told |= _MEGASCALES
+            if name[: len(_COPY)].lower() == _COPY:
+                told |= _HOST_OPS
+        self._told |= told
+        return told
+
+    def again(self, told: int) -> None:
+        """Notices again what the names of a kind of events told before."""
+        self._told |= told
 
     def stat(self, name: bytes) -> None:
         """Looks at the name of a stat, or its beginning."""
-        self.counters |= name.startswith(_COUNTER)
-        self.host_ops |= name.endswith(_OP_STATS)
+        if name.startswith(_COUNTER):
+            self._told |= _COUNTERS
+        if name.endswith(_OP_STATS):
+            self._told |= _HOST_OPS
 
     def _may_be_op(self, first: int, last: int) -> bool:
         """Whether XProf might read the name as `name:Type`, the operation of a framework."""

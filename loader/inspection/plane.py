@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from loader.inspection.contents import Marks
 from loader.inspection.events import Lines
+from loader.inspection.familiar import LONGEST, EventKind, Familiar, StatKind
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.modules import HLO_STAT, Modules
 from loader.inspection.ops import Ops
@@ -80,7 +81,9 @@ class Planes:
             of them counts.
     """
 
-    def __init__(self, walker: Walker, limits: InspectionLimits) -> None:
+    def __init__(
+        self, walker: Walker, limits: InspectionLimits, familiar: Familiar | None = None
+    ) -> None:
         self.texts = Texts(walker.data, limits)
         self.lines = Lines(walker, self.texts, limits)
         self.modules = Modules(walker, self.texts, limits)
@@ -88,6 +91,8 @@ class Planes:
         self.misnamed = 0
         self._walker = walker
         self._limits = limits
+        self._familiar = familiar or Familiar()
+        self._familiar.begin_profile()
 
     def scan(self, start: int, end: int) -> Plane:
         """Looks at the XPlane message in `data[start:end]`.
@@ -125,9 +130,28 @@ class Planes:
         return plane
 
     def _event_metadata(self, start: int, end: int, ops: Ops) -> None:
-        """Looks at names, stats and children of one entry of the event metadata map."""
+        """Looks at one entry of the event metadata map, unless it is known."""
+        if end - start > LONGEST:
+            self._new_event_kind(start, end, ops)
+            return
+        entry = self._walker.data[start:end]
+        known = self._familiar.event(entry)
+        if known is not None:
+            self._walker.pass_over(known.fields)
+            self.texts.measure(known.longest_name)
+            self.marks.again(known.told)
+            self.misnamed += known.is_misnamed
+            ops.note(known.key, [])
+            return
+        left, remarkable = self._walker.left, self.texts.remarkable
+        kind = self._new_event_kind(start, end, ops)
+        if kind is not None and remarkable == self.texts.remarkable:
+            self._familiar.keep_event(entry, kind._replace(fields=left - self._walker.left))
+
+    def _new_event_kind(self, start: int, end: int, ops: Ops) -> EventKind | None:
+        """Looks at names, stats and children of one entry; what is known of it if it has no children."""
         walker = self._walker
-        key = stated = 0
+        key = stated = longest = told = 0
         children: list[int] = []
         for tag, first, last in walker.fields(start, end):
             if tag == _KEY:
@@ -136,7 +160,8 @@ class Planes:
                 for inner, low, high in walker.fields(first, last):
                     if inner in (_EVENT_NAME, _DISPLAY_NAME):
                         self.texts.name(low, high)
-                        self.marks.event(low, high)
+                        told |= self.marks.event(low, high)
+                        longest = max(longest, high - low)
                     elif inner == _EVENT_STAT:
                         self._stat(low, high)
                     elif inner == _CHILD:
@@ -147,9 +172,27 @@ class Planes:
                         stated = signed(low)
         self.misnamed += stated != key
         ops.note(key, children)
+        return None if children else EventKind(key, stated != key, longest, told, 0)
 
     def _stat_metadata(self, start: int, end: int, stats: dict[int, bytes]) -> None:
-        """Looks at the texts of one entry of the stat metadata map; notes the stats that are read here."""
+        """Looks at one entry of the stat metadata map, unless it is known; notes the stats that are read."""
+        entry = self._walker.data[start:end] if end - start <= LONGEST else b""
+        kind = self._familiar.stat(entry)
+        if kind is None:
+            left, remarkable = self._walker.left, self.texts.remarkable
+            kind = self._new_stat_kind(start, end)
+            if entry and remarkable == self.texts.remarkable:
+                self._familiar.keep_stat(entry, kind._replace(fields=left - self._walker.left))
+        else:
+            self._walker.pass_over(kind.fields)
+        self.misnamed += kind.is_misnamed
+        self.marks.stat(kind.name)
+        stats.pop(kind.key, None)
+        if kind.name in _STATS and len(stats) < _STAT_IDS:
+            stats[kind.key] = kind.name
+
+    def _new_stat_kind(self, start: int, end: int) -> StatKind:
+        """Looks at the texts of one entry of the stat metadata map."""
         walker = self._walker
         key, stated, name = 0, 0, b""
         for tag, first, last in walker.fields(start, end):
@@ -164,11 +207,7 @@ class Planes:
                         self.texts.check(low, high)
                     elif inner == _KEY:
                         stated = signed(low)
-        self.misnamed += stated != key
-        self.marks.stat(name)
-        stats.pop(key, None)
-        if name in _STATS and len(stats) < _STAT_IDS:
-            stats[key] = name
+        return StatKind(key, stated != key, name, 0)
 
     def _stat(self, start: int, end: int) -> None:
         """Looks at the text of a stat, if it has one."""

@@ -40,20 +40,32 @@ class Texts:
         self._limits = limits
         self._left = limits.repair_bytes
 
+    @property
+    def remarkable(self) -> int:
+        """A number that grows with every text that isn't as it should be."""
+        return len(self.repairs) + self.unreadable + self.with_nul
+
     def name(self, first: int, last: int) -> None:
         """Checks the name of a plane, a line or an event, of which XProf builds its search index.
 
         Raises:
             LoaderError: TOO_LARGE when it is too long, and as `check`.
         """
-        length = last - first
+        self.measure(last - first)
+        self.check(first, last, is_name=True)
+
+    def measure(self, length: int) -> None:
+        """Takes in how long a name is that needs no check.
+
+        Raises:
+            LoaderError: TOO_LARGE when it is too long.
+        """
         if length > self._limits.name_bytes:
             raise too_large(
                 f"a name in it has {length:,} bytes, and the limit is {self._limits.name_bytes:,}",
                 "XPROF_HUB_LONGEST_NAME_BYTES",
             )
         self.longest_name = max(self.longest_name, length)
-        self.check(first, last, is_name=True)
 
     def check(self, first: int, last: int, *, is_name: bool = False) -> None:
         """Notes a repair of the text in `data[first:last]` if it needs one.

@@ -64,6 +64,21 @@ class Walker:
         self.data = data
         self._left = max_fields
 
+    @property
+    def left(self) -> int:
+        """How many fields may still be visited."""
+        return self._left
+
+    def pass_over(self, fields: int) -> None:
+        """Counts fields as visited that need no visit.
+
+        Raises:
+            WireError: TOO_MANY.
+        """
+        self._left -= fields
+        if self._left < 0:
+            raise WireError(Flaw.TOO_MANY)
+
     def fields(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         """The fields of the message in `data[start:end]`, in their order.
 

@@ -10,11 +10,12 @@ import pytest
 from loader import remembered_intake
 from loader.errors import LoaderError
 from loader.inspect import inspect_profile
+from loader.inspection.familiar import Familiar
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.result import Inspection
 from loader.remembered_intake import RememberedIntake
 from loader.storage.base import StoredFile
-from tests.wire_bytes import good_profile, line, plane
+from tests.wire_bytes import good_profile, line, map_entry, plane
 
 GOOD = good_profile()
 BROKEN = b"\0" + GOOD[1:]  # of the same length
@@ -32,12 +33,16 @@ class Place:
         self._folder = tmp_path
         self._targets = 0
         self.inspections = 0
+        self.familiar: list[Familiar] = []
         self.shared = tmp_path / "shared"
         monkeypatch.setattr(remembered_intake, "inspect_profile", self._inspect)
 
-    def _inspect(self, path: Path, name: str, limits: InspectionLimits) -> Inspection:
+    def _inspect(
+        self, path: Path, name: str, limits: InspectionLimits, familiar: Familiar
+    ) -> Inspection:
         self.inspections += 1
-        return inspect_profile(path, name, limits)
+        self.familiar.append(familiar)
+        return inspect_profile(path, name, limits, familiar)
 
     def take(self, intake: RememberedIntake, file: StoredFile, data: bytes) -> bytes:
         """What lies at the target after the intake."""
@@ -52,6 +57,15 @@ class Place:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return Place(tmp_path, monkeypatch)
+
+
+def test_metadata_that_another_host_has_too_is_looked_at_once(here: Place) -> None:
+    intake = RememberedIntake()
+    here.take(intake, version(1), GOOD)
+    here.take(intake, version(1, "b"), GOOD + plane("another"))
+    first, second = here.familiar
+    assert first is second
+    assert first.event(map_entry(4, 1, b"\x08\x01\x12\x05train")[2:]) is not None
 
 
 @pytest.mark.parametrize("data", [GOOD, NEEDS_REPAIR, gzip.compress(GOOD)])
