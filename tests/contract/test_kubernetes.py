@@ -87,7 +87,7 @@ def test_every_pod_is_what_pod_security_calls_restricted(overlay: Rendered) -> N
         assert at(spec, "securityContext.seccompProfile.type") == "RuntimeDefault", manifest.name
         assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers"} & spec.keys()
         for volume in rows(spec.get("volumes")):
-            assert volume.keys() - {"name"} <= {"emptyDir", "configMap"}, manifest.name
+            assert volume.keys() - {"name"} <= {"emptyDir", "configMap", "secret"}, manifest.name
         for container in manifest.containers:
             context = table(container["securityContext"])
             assert context["allowPrivilegeEscalation"] is False, manifest.name
