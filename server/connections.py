@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 _CHUNKED = 8
 """How many bytes one byte of a body may take at most; in chunks of one byte it takes six."""
@@ -49,6 +50,8 @@ class GuardedConnection(HttpToolsProtocol):
     """Bytes of the head that has begun, or all that have come after it."""
     _body_size = 0
     """Those among them that are the body, and not what a body in chunks is wrapped in."""
+    _answering: RequestResponseCycle | None = None
+    """The request whose turn it is."""
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
 
@@ -58,9 +61,16 @@ class GuardedConnection(HttpToolsProtocol):
         self._begin_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """There is nothing to wait for any more."""
+        """There is nothing to wait for any more.
+
+        uvicorn says so to the request that came last, which need not be the one that is answered now.
+        """
         self._stop_receiving()
         self._stop_sending()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
+        self.pipeline.clear()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -132,6 +142,10 @@ class GuardedConnection(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         """Closing would wait for a reader who does not read."""
         self.transport.abort()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Whoever asks for another protocol is answered in this one, and can't fill the log by asking."""

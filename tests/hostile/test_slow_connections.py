@@ -5,6 +5,8 @@ What is too long or too slow is made small here, so that a second shows what a m
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
 import threading
 import time
@@ -35,6 +37,11 @@ async def _small(_request: Request) -> PlainTextResponse:
     return PlainTextResponse("here")
 
 
+async def _later(_request: Request) -> PlainTextResponse:
+    await asyncio.sleep(0.05)
+    return PlainTextResponse("here")
+
+
 async def _headers(request: Request) -> PlainTextResponse:
     await request.body()
     return PlainTextResponse(" ".join(request.headers.keys()))
@@ -61,6 +68,7 @@ def server() -> Iterator[uvicorn.Server]:
     listener = socket.create_server(("127.0.0.1", 0))
     routes = [
         Route("/small", _small, methods=["GET", "POST"]),
+        Route("/later", _later),
         Route("/headers", _headers, methods=["POST"]),
         Route("/echo", _echo, methods=["POST"]),
         Route("/long", _long),
@@ -138,17 +146,20 @@ def test_what_is_no_body_and_has_no_end_is_not_kept(
 
 
 def test_requests_that_come_before_their_turn_wait_for_it_and_are_not_many(
-    address: tuple[str, int],
+    server: uvicorn.Server, address: tuple[str, int], caplog: pytest.LogCaptureFixture
 ) -> None:
     def answers(count: int) -> int:
-        request = b"GET /small HTTP/1.1\r\n\r\n"
-        last = b"GET /small HTTP/1.1\r\nConnection: close\r\n\r\n"
+        request = b"GET /later HTTP/1.1\r\n\r\n"
+        last = b"GET /later HTTP/1.1\r\nConnection: close\r\n\r\n"
         with _connect(address) as connection:
             connection.sendall(request * (count - 1) + last)
             return _all_of(connection).count(b"HTTP/1.1 200")
 
     assert answers(20) == 20
     assert answers(2000) < 200
+    _wait_for(lambda: not (server.server_state.connections or server.server_state.tasks))
+    # Whoever ends so fills no log: nothing was written to a connection that is closed.
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def test_what_follows_a_body_is_no_header(address: tuple[str, int]) -> None:
