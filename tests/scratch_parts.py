@@ -58,9 +58,23 @@ def left_behind(scratch: Path) -> list[Path]:
 
 
 def open_descriptors() -> set[int]:
-    """The open files of this process that stay open."""
-    found = {int(path.name) for path in Path("/proc/self/fd").iterdir()}
-    return {number for number in found if Path(f"/proc/self/fd/{number}").exists()}
+    """The files and folders that this process has open and that stay so.
+
+    Connections and pipes don't count: those of other tests' servers, and what Python has yet to throw away,
+    may be closed at any time.
+    """
+    return {number for number in _descriptors() if _target(number).startswith("/")}
+
+
+def _descriptors() -> set[int]:
+    return {int(path.name) for path in Path("/proc/self/fd").iterdir()}
+
+
+def _target(number: int) -> str:
+    try:
+        return str(Path(f"/proc/self/fd/{number}").readlink())
+    except FileNotFoundError:  # what the descriptors were listed with
+        return ""
 
 
 @contextmanager
@@ -68,7 +82,7 @@ def few_descriptors(free: int) -> Iterator[None]:
     """Lets this process open only so many more files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     taken = [os.dup(0)]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_descriptors()) + 1 + free, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(_descriptors()) + 1 + free, hard))
     try:
         with suppress(OSError):
             while True:

@@ -9,7 +9,8 @@ import urllib.parse
 from pathlib import Path
 
 from tests.services.cluster import PROFILE_PATH, get
-from tests.services.hub import DemoHub, HubFactory, share
+from tests.services.hub import DemoHub
+from tests.services.shelf import Shelf
 
 OVERVIEW = {"tag": "overview_page", "host": "ALL_HOSTS"}
 
@@ -24,10 +25,9 @@ def figures(page: str) -> list[str]:
 
 
 def test_glance_comes_with_the_answer_and_goes_with_the_files(
-    hubs: HubFactory, small_session: Path
+    shelf: Shelf, small_session: Path
 ) -> None:
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(small_session)})
-    link = share(hub.url, "run", "session", small_session)
+    link = shelf.share(shelf.place(small_session))
     assert figures(page_of(link)) == []
     data = get(f"{link}{PROFILE_PATH}/data?{urllib.parse.urlencode(OVERVIEW)}")
     assert data.status == 200, data.body

@@ -24,8 +24,8 @@ from tests.services.pause import paused_engine
 OVERVIEW = "data?tag=overview_page&host=ALL_HOSTS"
 OPS = "data?tag=hlo_stats&host=ALL_HOSTS"
 TRACE = "data?tag=trace_viewer@&host=ALL_HOSTS&resolution=8000"
-NOTICED_SECONDS = 20.0
-"""A front end notices after 8 s; the rest is for the answer itself on a busy machine."""
+NOTICED_SECONDS = 60.0
+"""A front end notices after 8 s; the rest is for the answer on a busy machine. A frozen one never answers."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def test_sessions_of_an_idle_worker_that_froze_are_answered_by_the_other(
 ) -> None:
     workers = cluster.worker(), cluster.worker()
     front = cluster.front(*workers)
-    places = [cluster.upload(small_session, f"session{number}") for number in range(8)]
+    places = [cluster.upload(small_session, f"session{number}") for number in range(4)]
     bases = [cluster.share(front, place) for place in places]
     victim = favourite(workers, places)
     expected = {query: get(f"{bases[0]}/{query}").body for query in (OVERVIEW, OPS)}

@@ -90,7 +90,7 @@ def ends_of_leases(server: RedisServer) -> Iterator[set[str]]:
 def kept_alive(hub: HubProcess) -> socket.socket:
     """A connection on which one request was answered; reading from it waits for its end."""
     host, port = hub.url.removeprefix("http://").split(":")
-    connection = socket.create_connection((host, int(port)), timeout=5)
+    connection = socket.create_connection((host, int(port)), timeout=30)
     connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     received = b""
     while not received.endswith(b"}"):
@@ -119,7 +119,7 @@ def test_a_conversion_goes_to_another_worker_when_the_time_is_over(
         ending.process.popen.send_signal(signal.SIGTERM)
         first_child(other)
         begun = time.monotonic() - told
-        assert ending.process.popen.wait(20) == 0
+        assert ending.process.popen.wait(60) == 0
         gone = time.monotonic() - told
         answer: Answer = waiting.result(120)
     assert answer.status == 200
@@ -156,6 +156,6 @@ def test_a_conversion_is_finished_where_it_is_when_there_is_time(
         assert conversions(other) == {("overview_page", "profile"): 1}
         child.resume()
         assert waiting.result(120).status == 200
-    assert ending.process.popen.wait(20) == 0
+    assert ending.process.popen.wait(60) == 0
     assert conversions(other) == {("overview_page", "profile"): 1}
     assert leases(redis_server) == []

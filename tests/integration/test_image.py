@@ -206,7 +206,7 @@ def running(
         )
     try:
         for part, process in processes.items():
-            process.wait_for(partial(is_ready, ports[part]), seconds=60)
+            process.wait_for(partial(is_ready, ports[part]), seconds=150)
         yield Running(
             f"http://127.0.0.1:{ports['front']}",
             f"http://127.0.0.1:{ports['worker']}",

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.services.hub import HubFactory, copy_of, post, share
+from tests.services.hub import post, share
+from tests.services.shelf import Shelf
 
 XPROF = "/data/plugin/profile"
 
 
 @pytest.fixture(scope="module")
-def bases(
-    tmp_path_factory: pytest.TempPathFactory, small_session: Path
-) -> Iterator[tuple[str, str]]:
+def bases(shelf: Shelf, small_session: Path) -> tuple[str, str]:
     """Addresses of XProf for one session: under a link of its own, and under its run's."""
-    root = tmp_path_factory.mktemp("run-answers")
-    folder = copy_of(small_session, root / "one")
-    factory = HubFactory(tmp_path_factory.mktemp("run-answers-hub"))
-    try:
-        hub = factory.start({"XPROF_HUB_STORAGE_ROOTS": str(root)})
-        own = share(hub.url, "run", "one", folder)
-        run = str(post(f"{hub.url}/v1/machineLearningRuns/run/shareLinks", {})["uri"])
-        yield own + XPROF, f"{run}/sessions/one{XPROF}"
-    finally:
-        factory.stop_all()
+    own = share(shelf.url, "run of one", "one", shelf.place(small_session))
+    links = f"{shelf.url}/v1/machineLearningRuns/run%20of%20one/shareLinks"
+    run = str(post(links, {})["uri"])
+    return own + XPROF, f"{run}/sessions/one{XPROF}"
 
 
 def get(address: str, **headers: str) -> httpx2.Response:

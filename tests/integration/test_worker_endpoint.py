@@ -13,6 +13,7 @@ import pytest
 from server.worker_protocol import TOOL_DATA_PATH, worker_credential
 from tests.services.cluster import PROFILE_PATH, SECRET, get
 from tests.services.hub import HubFactory, share
+from tests.services.shelf import Shelf
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +97,10 @@ def test_only_the_roots_and_known_tools(worker: httpx2.Client, small_session: Pa
     assert ask(hosts=["../../etc/passwd"]) == (404, "not_found")
 
 
-def test_a_link_tells_no_place(hubs: HubFactory, small_session: Path, tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    folder = root / "a-place-to-hide" / "session"
+def test_a_link_tells_no_place(shelf: Shelf, small_session: Path) -> None:
+    folder = shelf.root / "a-place-to-hide" / "session"
     shutil.copytree(small_session, folder)
-    hub = hubs.start({"XPROF_HUB_STORAGE_ROOTS": str(root)})
-    base = share(hub.url, "r", "s", folder) + PROFILE_PATH
+    base = share(shelf.url, "hidden", "s", folder) + PROFILE_PATH
     shutil.rmtree(folder)
     for route in ("", "status", "run_tools", "data?tag=overview_page", "hosts?tag=hlo_stats"):
         for accept in ("text/html", "*/*"):
