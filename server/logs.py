@@ -16,6 +16,7 @@ import structlog
 from auth.tokens import redact
 from loader.traces import current_trace
 from server.google_logs import GoogleFields
+from server.log_writing import handler_for
 
 EventDict = MutableMapping[str, object]
 
@@ -62,7 +63,7 @@ def configure_logs(level: str, stream: TextIO = sys.stderr, google_project: str 
             structlog.processors.JSONRenderer(),
         ],
     )
-    handler = logging.StreamHandler(stream)
+    handler = handler_for(stream)
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers = [handler]

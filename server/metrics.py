@@ -11,6 +11,7 @@ from server.conversion_metrics import ConversionMetrics
 from server.discovery_metrics import DiscoveryMetrics
 from server.fleet_metrics import FleetMetrics
 from server.histogram_buckets import FIRST_BYTE_SECONDS
+from server.log_metrics import LogMetrics
 from server.part_metrics import PartMetrics
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -72,6 +73,7 @@ class Metrics:
         self.admission = AdmissionMetrics(self.registry)
         self.conversions = ConversionMetrics(self.registry)
         self.parts = PartMetrics(self.registry)
+        self.logs = LogMetrics(self.registry)
 
     def record_prewarm(self, outcome: str) -> None:
         """Counts one session that was converted in advance, or was not."""
