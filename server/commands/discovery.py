@@ -133,9 +133,13 @@ class _Walk:
         new_sessions = sum(run.new_sessions for run in self.runs)
         would = " (dry run: nothing was changed)" if is_dry else ""
         return (
-            f"{self.looked} folders looked into: {len(self.runs)} runs, {new} of them new, with "
-            f"{sessions} sessions, {new_sessions} of them new{would}"
+            f"{_count(self.looked, 'folder')} looked into: {_count(len(self.runs), 'run')}, {new} of them "
+            f"new, with {_count(sessions, 'session')}, {new_sessions} of them new{would}"
         )
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'' if number == 1 else 's'}"
 
 
 def _row(run: ImportedRun) -> tuple[str, str, str, str]:

@@ -120,6 +120,8 @@ def test_the_commands_import_and_scan(one_api: Api) -> None:
     assert dry.exit_code == 0, dry.output
     assert "6 folders looked into: 5 runs, 5 of them new, with 10 sessions" in dry.stderr
     assert "nothing was changed" in dry.stderr
+    one = hub.run("import", str(root / "a"), "--dry-run")
+    assert "1 folder looked into: 1 run, 1 of them new, with 2 sessions" in one.stderr
     done = hub.run("import", str(root))
     lines = [line.split() for line in done.stdout.splitlines()]
     assert lines[0] == ["RUN", "STATE", "SESSIONS", "NEW"]
