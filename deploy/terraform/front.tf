@@ -213,6 +213,9 @@ resource "google_cloud_run_v2_service" "front" {
     google_project_iam_member.database,
     google_secret_manager_secret_iam_member.readers,
     google_secret_manager_secret_iam_member.oidc,
+    # The way to a provider, where there is one: made before, and gone after.
+    google_compute_router_nat.this,
+    google_compute_firewall.front_to_internet,
     google_storage_bucket_iam_member.own,
     google_storage_bucket_iam_member.profiles,
   ]
