@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,19 @@ import pytest
 from auth.identity import Role
 from auth.tokens import new_api_token
 from tests.contract.api_calls import authorize, token_for
-from tests.services.api import Api
+from tests.services.api import Api, ApiServers
 from tests.services.clients import Job, Jobs
 from tests.services.faulty import faulty_server
 from tests.services.processes import free_port
 
 PROGRAM = "sdk_job.py"
+NONSENSE = (b"", b"<html>Bad gateway</html>", b"{}", b"[]", b'{"name": 1}')
+
+
+@pytest.fixture
+def one_api(api_servers: ApiServers) -> Api:
+    """A server that asks for tokens, where no database makes a difference: a job takes seconds to start."""
+    return api_servers.get("sqlite", "token")
 
 
 def by_path(api: Api) -> str:
@@ -51,18 +59,18 @@ def test_a_job_that_finishes(guarded_api: Api, jobs: Jobs) -> None:
     assert [one["state"] for one in run["attempts"]] == ["COMPLETED"]
 
 
-def test_a_job_that_fails(guarded_api: Api, jobs: Jobs) -> None:
-    job = jobs.run(PROGRAM, by_path(guarded_api), "fails", "--end", "raise")
+def test_a_job_that_fails(one_api: Api, jobs: Jobs) -> None:
+    job = jobs.run(PROGRAM, by_path(one_api), "fails", "--end", "raise")
     assert job.wait() == 1
     assert "the job has failed" in job.text
-    assert run_of(guarded_api, job)["state"] == "FAILED"
+    assert run_of(one_api, job)["state"] == "FAILED"
 
 
-def test_a_job_that_is_told_to_stop(guarded_api: Api, jobs: Jobs) -> None:
-    job = jobs.start(PROGRAM, by_path(guarded_api), "stopped", "--end", "wait")
+def test_a_job_that_is_told_to_stop(one_api: Api, jobs: Jobs) -> None:
+    job = jobs.start(PROGRAM, by_path(one_api), "stopped", "--end", "wait")
     job.wait_until_said("run")
     assert job.process.stop() == -signal.SIGTERM
-    assert run_of(guarded_api, job)["state"] == "FAILED"
+    assert run_of(one_api, job)["state"] == "FAILED"
 
 
 def test_a_killed_job_that_starts_again(guarded_api: Api, jobs: Jobs) -> None:
@@ -103,36 +111,36 @@ def test_several_processes_are_one_run_in_one_folder(guarded_api: Api, jobs: Job
     assert sorted(path.name for path in folder.iterdir()) == ["session-0", "session-1"]
 
 
-def test_what_it_captures_becomes_a_session(guarded_api: Api, jobs: Jobs) -> None:
-    root = guarded_api.settings.storage_roots[0]
-    job = jobs.run(PROGRAM, by_path(guarded_api), "c", "--root", root, "--capture", "step-10")
-    run = run_of(guarded_api, job)
-    answer = guarded_api.http.post(f"/{run['name']}:scan")
+def test_what_it_captures_becomes_a_session(one_api: Api, jobs: Jobs) -> None:
+    root = one_api.settings.storage_roots[0]
+    job = jobs.run(PROGRAM, by_path(one_api), "c", "--root", root, "--capture", "step-10")
+    run = run_of(one_api, job)
+    answer = one_api.http.post(f"/{run['name']}:scan")
     assert answer.status_code == 200, answer.text
-    listed = guarded_api.http.get(f"/{run['name']}/profilerSessions").json()["profilerSessions"]
+    listed = one_api.http.get(f"/{run['name']}/profilerSessions").json()["profilerSessions"]
     assert [session["name"] for session in listed] == [f"{run['name']}/profilerSessions/step-10"]
-    session = guarded_api.http.get(f"/{listed[0]['name']}").json()
+    session = one_api.http.get(f"/{listed[0]['name']}").json()
     run_id = str(job.said()["run"])
     assert session["storageFolderUri"].rstrip("/") == f"{root}/{run_id}/plugins/profile/step-10"
     assert session["kind"] == "SCANNED"
     assert session["foundHosts"] == 1
 
 
-def test_credentials_in_the_address_as_basic(guarded_api: Api, jobs: Jobs) -> None:
-    _, secret = token_for(guarded_api, Role.INGEST)
-    authorize(guarded_api)
-    job = jobs.run(PROGRAM, guarded_api.url.replace("http://", f"http://job:{secret}@"), "basic")
+def test_credentials_in_the_address_as_basic(one_api: Api, jobs: Jobs) -> None:
+    _, secret = token_for(one_api, Role.INGEST)
+    authorize(one_api)
+    job = jobs.run(PROGRAM, one_api.url.replace("http://", f"http://job:{secret}@"), "basic")
     assert job.wait() == 0, job.text
-    assert run_of(guarded_api, job)["state"] == "COMPLETED"
+    assert run_of(one_api, job)["state"] == "COMPLETED"
 
 
-def test_a_wrong_token_ends_the_job_at_its_start(guarded_api: Api, jobs: Jobs) -> None:
+def test_a_wrong_token_ends_the_job_at_its_start(one_api: Api, jobs: Jobs) -> None:
     # The SDK raises on any 4xx; a job that may not register learns of it before it costs anything.
-    job = jobs.run(PROGRAM, f"{guarded_api.url}/ingest/{new_api_token()}", "stranger")
+    job = jobs.run(PROGRAM, f"{one_api.url}/ingest/{new_api_token()}", "stranger")
     assert job.wait() == 1
     assert "401 Client Error" in job.text
-    authorize(guarded_api)
-    assert guarded_api.http.get("/machineLearningRuns").json()["machineLearningRuns"] == []
+    authorize(one_api)
+    assert one_api.http.get("/machineLearningRuns").json()["machineLearningRuns"] == []
 
 
 def test_no_hub_at_all(jobs: Jobs) -> None:
@@ -141,12 +149,14 @@ def test_no_hub_at_all(jobs: Jobs) -> None:
     assert job.said()["done"]
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>Bad gateway</html>", b"{}", b"[]", b'{"name": 1}'])
-def test_a_hub_that_answers_nonsense(jobs: Jobs, body: bytes) -> None:
-    with faulty_server(200, body) as url:
-        job = jobs.run(PROGRAM, url, "nonsense")
-    assert job.wait() == 0, job.text
-    assert job.said()["done"]
+def test_a_hub_that_answers_nonsense(jobs: Jobs) -> None:
+    with ExitStack() as servers:
+        urls = [servers.enter_context(faulty_server(200, body)) for body in NONSENSE]
+        started = [jobs.start(PROGRAM, url, "nonsense") for url in urls]
+        ends = [job.wait() for job in started]
+    for body, job, end in zip(NONSENSE, started, ends, strict=True):
+        assert end == 0, (body, job.text)
+        assert job.said()["done"], body
 
 
 def test_a_hub_that_is_slower_than_the_sdk_waits(jobs: Jobs) -> None:
@@ -156,9 +166,9 @@ def test_a_hub_that_is_slower_than_the_sdk_waits(jobs: Jobs) -> None:
     assert job.said()["done"]
 
 
-def test_an_end_that_the_hub_refuses_costs_the_job_nothing(guarded_api: Api, jobs: Jobs) -> None:
-    job = jobs.start(PROGRAM, by_path(guarded_api), "deleted", "--end", "wait")
+def test_an_end_that_the_hub_refuses_costs_the_job_nothing(one_api: Api, jobs: Jobs) -> None:
+    job = jobs.start(PROGRAM, by_path(one_api), "deleted", "--end", "wait")
     job.wait_until_said("run")
-    guarded_api.http.delete(f"/machineLearningRuns/{job.said()['run']}").raise_for_status()
+    one_api.http.delete(f"/machineLearningRuns/{job.said()['run']}").raise_for_status()
     assert job.process.stop() == -signal.SIGTERM
-    assert guarded_api.http.get("/machineLearningRuns").json()["machineLearningRuns"] == []
+    assert one_api.http.get("/machineLearningRuns").json()["machineLearningRuns"] == []

@@ -70,29 +70,29 @@ def overview(address: str) -> None:
     assert "x-xprof-hub-warnings" not in answer.headers
 
 
-def test_an_upload_opens_in_xprof_on_one_machine(hubs: HubFactory, demo_session: Path) -> None:
+def test_an_upload_opens_in_xprof_on_one_machine(hubs: HubFactory, small_session: Path) -> None:
     hub = hubs.start({"XPROF_HUB_PREWARM": "true"})
-    name, link = upload_command(hub, "r", demo_session, "--create-run", "--share").split()
-    assert name == "r/demo"
+    name, link = upload_command(hub, "r", small_session, "--create-run", "--share").split()
+    assert name == "r/small"
     with HubClient(hub.url) as client:
-        until(lambda: client.sessions.get("r", "demo").prewarm == "done")
+        until(lambda: client.sessions.get("r", "small").prewarm == "done")
     assert get(f"{link}{PROFILE_PATH}/").status == 200
     hosts = get(f"{link}{PROFILE_PATH}/hosts?tag=trace_viewer@").json()
-    expected = sorted(path.name.removesuffix(".xplane.pb") for path in demo_session.iterdir())
+    expected = sorted(path.name.removesuffix(".xplane.pb") for path in small_session.iterdir())
     assert isinstance(hosts, list)
     assert sorted(entry["hostname"] for entry in hosts) == expected
     overview(f"{link}{PROFILE_PATH}")
 
 
 def test_an_upload_through_two_front_ends_opens_from_the_bucket(
-    cluster: Cluster, demo_session: Path
+    cluster: Cluster, small_session: Path
 ) -> None:
     cluster.env["XPROF_HUB_UPLOAD_ROOT"] = f"gs://{cluster.bucket}-uploads/hub"
     cluster.gcs.create_bucket(f"{cluster.bucket}-uploads")
     worker = cluster.worker()
     first, second = cluster.front(worker), cluster.front(worker)
     make_run(first)
-    files = sorted(demo_session.glob("*.xplane.pb"))
+    files = sorted(small_session.glob("*.xplane.pb"))
     for index, file in enumerate(files):
         hub = (first, second)[index % 2]
         upload_command(hub, "r", file, "--session", "s", "--hosts", str(len(files)))
@@ -190,11 +190,11 @@ def test_memory_stays_the_same_however_large_the_file(hubs: HubFactory, tmp_path
     block = os.urandom(1 << 20)
 
     def large() -> Iterator[bytes]:
-        for _ in range(300):
+        for _ in range(150):
             yield block
 
     answer = httpx2.put(url, content=large(), headers={"If-Match": "*"}, timeout=120)
-    assert answer.json()["sizeBytes"] == 300 << 20
+    assert answer.json()["sizeBytes"] == 150 << 20
     assert peak_bytes(hub) - before < 40 << 20
 
 
