@@ -231,7 +231,12 @@ class Converter:
         with self._downloaded(task) as files:
             ends = time.monotonic() + task.limits.seconds
             paths = {entry.host: (entry, path) for entry, path in files}
-            culprits = Culprits(lambda host: self._try_alone(task, paths[host], ends))
+            culprits = Culprits(
+                lambda host, seconds: self._try_alone(
+                    task, paths[host], min(ends, time.monotonic() + seconds)
+                ),
+                (lambda host: paths[host][0].file.size) if task.plan.may_leave_out else None,
+            )
             task.work.reporter.show(Phase.INSPECT, total_bytes=sum(task.plan.profile_sizes))
             program = self._attempt(task, files, culprits, ends)
             while program is None:
@@ -257,10 +262,11 @@ class Converter:
                 task.after_each,
             )
         task.set_aside(self._room.for_profiles(plan, usable))
+        began = time.monotonic()
         try:
             return self._convert(task, usable, PROFILE)
         except LoaderError as problem:
-            culprits.search(problem, usable.hosts)
+            culprits.search(problem, usable.hosts, time.monotonic() - began)
             return None
 
     def _try_alone(self, task: Task, file: tuple[HostFile, Path], ends: float) -> None:

@@ -2,13 +2,16 @@
 
 A host is at fault when the engine fails on it alone, in a child and a directory that hold nothing of the
 others. What the engine says about a file only tells where to look first: the child has read hostile bytes,
-and its word must not take another host out of an answer. Knows no engine and no files; whoever searches is
+and its word must not take another host out of an answer. The same for memory: most often all hosts together
+have too much, and only one that has too much alone may go. Knows no engine and no files; whoever searches is
 told how to try a host.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from math import inf
 
 from loader.errors import CACHEABLE, ErrorCode, LoaderError
 from loader.storage.base import XPLANE_SUFFIX
@@ -29,30 +32,41 @@ class Culprits:
         found: the hosts at fault, with the error of each.
     """
 
-    def __init__(self, try_alone: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        try_alone: Callable[[str, float], None],
+        weigh: Callable[[str], int] | None = None,
+    ) -> None:
         """Begins with nobody under suspicion.
 
         Args:
-            try_alone: runs the same tool on one host and raises its `LoaderError`.
+            try_alone: runs the same tool on one host, no longer than so many seconds, and raises its
+                `LoaderError`.
+            weigh: how much a host has; None when one that takes too much memory may not be left out.
         """
         self.found: dict[str, LoaderError] = {}
         self._try_alone = try_alone
+        self._weigh = weigh
         self._cleared: set[str] = set()
         self._named = 0
         self._first: LoaderError | None = None
 
-    def search(self, problem: LoaderError, hosts: Sequence[str]) -> None:
+    def search(self, problem: LoaderError, hosts: Sequence[str], seconds: float = inf) -> None:
         """Adds to `found` after a run failed.
 
         Args:
             problem: how it failed.
             hosts: all hosts of that run.
+            seconds: how long it took; for want of memory the trials together take no longer.
 
         Raises:
             LoaderError: the first run's, when nobody is at fault alone, or everybody; what ended a trial
                 and says nothing of the profiles.
         """
         first = self._first = self._first or problem
+        if problem.code is ErrorCode.OUT_OF_MEMORY and self._weigh is not None and len(hosts) > 1:
+            self._try_heaviest(sorted(hosts, key=self._weigh, reverse=True), first, seconds)
+            return
         if problem.code not in _OF_A_HOST:
             raise first if _lies_in_profiles(problem) else problem
         if len(hosts) == 1:
@@ -82,9 +96,29 @@ class Culprits:
                     raise first if _lies_in_profiles(problem) else problem
         return len(self.found) > before
 
-    def _problem_of(self, host: str) -> LoaderError | None:
+    def _try_heaviest(self, hosts: Sequence[str], first: LoaderError, seconds: float) -> None:
+        """Adds the first one that takes too much memory alone: without it the others may fit.
+
+        Raises:
+            LoaderError: the first run's, when none does, or the time was over before one was found.
+        """
+        ends = time.monotonic() + seconds
+        for host in hosts:
+            if host in self._cleared:
+                continue
+            problem = self._problem_of(host, ends - time.monotonic())
+            if problem is None:
+                self._cleared.add(host)
+            elif problem.code is ErrorCode.OUT_OF_MEMORY:
+                self.found[host] = problem
+                return
+            else:
+                raise first if _lies_in_profiles(problem) else problem
+        raise first
+
+    def _problem_of(self, host: str, seconds: float = inf) -> LoaderError | None:
         try:
-            self._try_alone(host)
+            self._try_alone(host, seconds)
         except LoaderError as problem:
             return None if problem.code in _INNOCENT else problem
         return None

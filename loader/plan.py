@@ -62,6 +62,11 @@ class Plan:
         return self.tool.artifact is not ArtifactKind.MODULES
 
     @property
+    def may_leave_out(self) -> bool:
+        """Whether a host with too much for all memory may be: nobody chose it, and no worker has more."""
+        return self.is_last and not self.are_chosen
+
+    @property
     def set_key(self) -> str | None:
         """Key of the artifact set that is enough for the answer, where there is one."""
         return None if self.tool.name == RUN_TOOLS else self.artifact_key

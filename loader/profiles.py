@@ -48,7 +48,10 @@ _REASONS = (
 _OF_THE_ENGINE = {
     ErrorCode.MALFORMED: "XProf can't read it",
     ErrorCode.ENGINE_CRASHED: "XProf crashes on it",
+    ErrorCode.OUT_OF_MEMORY: "XProf needs too much memory for it",
 }
+_OF_A_TOOL = frozenset({ErrorCode.ENGINE_CRASHED, ErrorCode.OUT_OF_MEMORY})
+"""Failures of one tool on a host that others may well show."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Usable:
         events: number of events of each host, where they were counted.
         modules: names of the HLO modules of an artifact set, None when they are yet to be extracted.
         is_final: False when a host is left out only for now, which was not known before it was looked at.
-        is_of_tool: whether a host is left out because this very tool crashes on it.
+        is_of_tool: whether a host is left out because this very tool crashes on it, or takes too much memory.
         is_plain: whether every program reads all of the profiles alike (`Inspection`).
     """
 
@@ -122,7 +125,7 @@ def gather(
     return replace(
         _usable(found, reasons),
         is_final={host.entry.host for host in left_out} >= set(passing),
-        is_of_tool=any(problem.code is ErrorCode.ENGINE_CRASHED for problem in culprits.values()),
+        is_of_tool=any(problem.code in _OF_A_TOOL for problem in culprits.values()),
     )
 
 

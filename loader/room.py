@@ -91,7 +91,7 @@ class Room:
         Raises:
             HostTooLargeError: with the sizes.
         """
-        if plan.is_last and not plan.are_chosen:
+        if plan.may_leave_out:
             problem = self._alone(plan, file.name, found.size, (found.events,))
             if problem is not None:
                 raise problem

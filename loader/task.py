@@ -69,6 +69,6 @@ class Task:
     def suits_all_tools(self, usable: Usable) -> bool:
         """Whether what is made of these hosts is what every tool that shares it would make.
 
-        A host that one tool crashes on is there for the others; only one tool uses the trace's tables.
+        A host that one tool fails on is there for the others; only one tool uses the trace's tables.
         """
         return not usable.is_of_tool or self.plan.tool.artifact is ArtifactKind.TRACE

@@ -20,10 +20,10 @@ CRASH = problem(ErrorCode.ENGINE_CRASHED)
 UNREADABLE = problem(ErrorCode.MALFORMED)
 
 
-def failing(codes: Mapping[str, ErrorCode], tried: list[str]) -> Callable[[str], None]:
+def failing(codes: Mapping[str, ErrorCode], tried: list[str]) -> Callable[[str, float], None]:
     """Tries that fail on these hosts."""
 
-    def try_alone(host: str) -> None:
+    def try_alone(host: str, _seconds: float) -> None:
         tried.append(host)
         if host in codes:
             raise problem(codes[host], host)
@@ -155,3 +155,51 @@ def test_the_first_error_stays_when_the_others_fail_otherwise(code: ErrorCode) -
     with pytest.raises(LoaderError) as caught:
         culprits.search(problem(code), ["a", "c"])
     assert caught.value is UNREADABLE
+
+
+LACK = problem(ErrorCode.OUT_OF_MEMORY)
+SIZES = dict(zip(HOSTS, (1, 6, 3, 4, 5, 2), strict=True))
+
+
+def test_who_takes_too_much_memory_alone_is_found_among_the_heaviest_first() -> None:
+    tried: list[str] = []
+    codes = {"e": ErrorCode.OUT_OF_MEMORY, "d": ErrorCode.OUT_OF_MEMORY}
+    culprits = Culprits(failing(codes, tried), SIZES.__getitem__)
+    culprits.search(LACK, HOSTS)
+    assert (tried, set(culprits.found)) == (["b", "e"], {"e"})
+    # The others may fit now; if they don't, nobody is tried twice.
+    culprits.search(LACK, [host for host in HOSTS if host != "e"])
+    assert (tried, set(culprits.found)) == (["b", "e", "d"], {"e", "d"})
+
+
+def test_where_all_together_have_too_much_nobody_is_at_fault() -> None:
+    tried: list[str] = []
+    with pytest.raises(LoaderError) as caught:
+        Culprits(failing({}, tried), SIZES.__getitem__).search(LACK, HOSTS)
+    assert caught.value is LACK
+    assert tried == ["b", "e", "d", "c", "f", "a"]
+
+
+def test_looking_for_who_has_too_much_takes_no_longer_than_the_run_that_failed() -> None:
+    given: list[float] = []
+
+    def try_alone(host: str, seconds: float) -> None:
+        given.append(seconds)
+        if len(given) == 3:
+            raise problem(ErrorCode.TIMED_OUT, host)
+
+    with pytest.raises(LoaderError) as caught:
+        Culprits(try_alone, SIZES.__getitem__).search(LACK, HOSTS, 60.0)
+    assert caught.value is LACK
+    assert 60.0 >= given[0] >= given[1] >= given[2]
+    assert len(given) == 3
+
+
+def test_one_that_fails_for_want_of_time_proves_nothing() -> None:
+    """All took so long that no time is left in which to see who of them did."""
+    tried: list[str] = []
+    late = problem(ErrorCode.TIMED_OUT)
+    with pytest.raises(LoaderError) as caught:
+        Culprits(failing({}, tried), SIZES.__getitem__).search(late, HOSTS)
+    assert caught.value is late
+    assert tried == []

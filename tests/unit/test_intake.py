@@ -151,7 +151,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(
 
     monkeypatch.setattr("loader.intake.apply_repairs", fail)
     error = session.refusal(UNREADABLE)
-    assert (error.code, error.retry_after) == (ErrorCode.BUSY, 30)
+    assert (error.code, error.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert "disk is full" in error.message
     assert str(session.target) not in error.message
     assert os.sep not in error.message

@@ -233,3 +233,57 @@ def test_many_hosts_at_fault_are_found(bench: Bench) -> None:
         "3 of 23 hosts; n00: XProf can't read it; n01: XProf can't read it;"
     )
     assert len(engine.jobs) == 3 * 2 + 1 + 20 + 1
+
+
+def too_much(job: Job) -> LoaderError | None:
+    """What XProf says whenever host c is there, whatever memory it has."""
+    if "c" in job.hosts:
+        return LoaderError(ErrorCode.OUT_OF_MEMORY, f"too much of {len(job.hosts)}")
+    return None
+
+
+def test_a_host_that_takes_too_much_memory_alone_is_left_out_and_named(bench: Bench) -> None:
+    engine = StandInEngine(fail=too_much)
+    answered = bench.service(engine).get(bench.request(), is_last=True)
+    reason = "c: XProf needs too much memory for it"
+    assert answered.result.header.warnings == (f"2 of 3 hosts; {reason}",)
+    assert read(answered)[2] == ["a", "b"]
+    # All with what was estimated, all with whatever there is, the heaviest alone, and the others.
+    assert runs(engine) == ["abc", "abc", "c", "ab"]
+
+
+def test_another_tool_may_take_less_of_the_same_host(bench: Bench) -> None:
+    def of_one_tool(job: Job) -> LoaderError | None:
+        return too_much(job) if job.tool == "hlo_stats" else None
+
+    engine = StandInEngine(fail=of_one_tool)
+    service = bench.service(engine)
+    service.get(bench.request("hlo_stats"), is_last=True)
+    other = service.get(bench.request("overview_page"), is_last=True)
+    assert other.result.header.warnings == ()
+    assert read(other)[2] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_last"), [(None, False), (("a", "c"), True)], ids=["larger worker", "chosen"]
+)
+def test_none_is_left_out_where_a_larger_worker_may_show_it_or_it_was_chosen(
+    bench: Bench, hosts: tuple[str, ...] | None, is_last: bool
+) -> None:
+    engine = StandInEngine(fail=too_much)
+    with pytest.raises(LoaderError) as caught:
+        bench.service(engine).get(bench.request("trace_viewer@", hosts=hosts), is_last=is_last)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert set(runs(engine)) == {"".join(hosts or ("a", "b", "c"))}
+
+
+def test_all_hosts_together_having_too_much_stays_the_answer(bench: Bench) -> None:
+    def together(job: Job) -> LoaderError | None:
+        if len(job.hosts) > 1:
+            return LoaderError(ErrorCode.OUT_OF_MEMORY, "too much of all")
+        return None
+
+    engine = StandInEngine(fail=together)
+    with pytest.raises(LoaderError, match="too much of all"):
+        bench.service(engine).get(bench.request(), is_last=True)
+    assert runs(engine) == ["abc", "abc", "c", "b", "a"]
