@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 from sqlalchemy.exc import IntegrityError
 
 from server.registry.conditions import Columns, Condition, to_sql
@@ -20,6 +20,8 @@ from server.registry.pages import Page, PageRequest, fetch_page
 from server.registry.people_models import AuditRow
 from server.registry.records import Json
 
+_BY_MARK = select(AuditRow.key).where(AuditRow.mark == bindparam("mark"))
+"""Made once, because each opening of a link asks."""
 _AT_ONCE = 1000
 
 _COLUMNS: Columns = MappingProxyType(
@@ -160,7 +162,7 @@ def forget_audit_events(database: Database, before: datetime) -> int:
 
 def _is_marked(database: Database, mark: str) -> bool:
     with database.reading() as session:
-        return session.scalar(select(AuditRow.key).where(AuditRow.mark == mark)) is not None
+        return session.scalar(_BY_MARK, {"mark": mark}) is not None
 
 
 def _record(row: AuditRow) -> AuditEvent:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from sqlalchemy import Row, Select, or_, select, update
+from sqlalchemy import FromClause, Row, Select, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from auth.links import FoundLink, LinkAccess, LinkTarget, RunTarget, SessionTarget, ShareLink
@@ -23,6 +23,19 @@ from server.registry.rules import SHARING, read_rules
 
 LinkColumns: TypeAlias = LinkRow | Row[tuple[object, ...]]
 """A link's row, or its columns by their names."""
+
+_LINKS: FromClause = LinkRow.__table__
+_COUNT_OPEN = (
+    update(LinkRow)
+    .where(
+        _LINKS.c.id == bindparam("link_id"),
+        or_(_LINKS.c.most_opens.is_(None), _LINKS.c.opens < _LINKS.c.most_opens),
+    )
+    .values({_LINKS.c.opens: _LINKS.c.opens + 1, _LINKS.c.opened: bindparam("now")})
+    .returning(_LINKS.c.key)
+)
+"""Made once, because each opening of a link asks. One statement, so that of those who come at once as many
+count as are allowed."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +112,9 @@ class SqlLinkStore:
 
     def count_open(self, link_id: str, now: datetime) -> bool:
         """Adds one to the link's opens, unless there are as many as there may be; whether it did."""
-        may_open = or_(LinkRow.most_opens.is_(None), LinkRow.opens < LinkRow.most_opens)
         with self._database.writing() as session:
-            counted = session.scalar(
-                update(LinkRow)
-                .where(LinkRow.id == link_id, may_open)
-                .values(opens=LinkRow.opens + 1, opened=now)
-                .returning(LinkRow.key)
-            )
-            return counted is not None
+            values = {"link_id": link_id, "now": now}
+            return session.connection().execute(_COUNT_OPEN, values).first() is not None
 
     def get_link(self, link_id: str) -> ShareLink:
         """The link of this id.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 from uuid import uuid4
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -53,6 +53,10 @@ FILTERABLE: Columns = MappingProxyType(
 """Attributes that a condition on runs may be about."""
 
 
+_NAME_BY_ID = select(RunRow.display_name).where(
+    RunRow.id == bindparam("run_id"), RunRow.deleted.is_(None)
+)
+"""Made once, because each page of a link asks."""
 MOST_WARNINGS = 20
 """Warnings of a run that are kept: the newest."""
 
@@ -157,9 +161,8 @@ def get_run(database: Database, run_id: str) -> Run:
 
 def find_run_name(database: Database, run_id: str) -> str | None:
     """The run's name for people, None when there is no such run; reads nothing else of it."""
-    query = select(RunRow.display_name).where(RunRow.id == run_id, RunRow.deleted.is_(None))
     with database.reading() as session:
-        return session.scalar(query)
+        return session.scalar(_NAME_BY_ID, {"run_id": run_id})
 
 
 def list_runs(
