@@ -16,6 +16,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 _CHUNKED = 8
 """How many bytes one byte of a body may take at most; in chunks of one byte it takes six."""
+_LEAST_READ_BYTES = 16 << 10
+"""What a reader has to read in the time in which he may stand still."""
 
 
 class UnfairRequestError(Exception):
@@ -33,7 +35,7 @@ class GuardedConnection(HttpToolsProtocol):
             thousands, of which each takes hundreds of times its bytes.
         head_seconds: how long a request's head may take from its first byte, and how long the rest of a body
             is taken that nobody reads any more.
-        stalled_seconds: how long a reader may read nothing of what waits for him.
+        stalled_seconds: how long a reader may read next to nothing of what waits for him.
     """
 
     head_bytes: ClassVar[int] = 64 << 10
@@ -135,9 +137,12 @@ class GuardedConnection(HttpToolsProtocol):
         self._begin_sending()
 
     def resume_writing(self) -> None:
-        """He has read."""
+        """He has read most of it; of an answer that is over the rest waits for him still."""
         super().resume_writing()
         self._stop_sending()
+        is_over = self._answering is not None and self._answering.response_complete
+        if is_over and self.transport.get_write_buffer_size():
+            self._begin_sending()
 
     def timeout_keep_alive_handler(self) -> None:
         """Closing would wait for a reader who does not read."""
@@ -163,13 +168,17 @@ class GuardedConnection(HttpToolsProtocol):
         )
 
     def _begin_sending(self) -> None:
-        self._sending = self.loop.call_later(self.stalled_seconds, self._end_sending)
+        waiting = self.transport.get_write_buffer_size()
+        self._sending = self.loop.call_later(self.stalled_seconds, self._go_on_sending, waiting)
 
-    def _end_sending(self) -> None:
-        """Ends the connection, unless all was read meanwhile."""
+    def _go_on_sending(self, waiting: int) -> None:
+        """Ends the connection, unless some was read meanwhile: a piece may be long, and a line slow."""
         self._sending = None
-        if self.transport.get_write_buffer_size():
+        left = self.transport.get_write_buffer_size()
+        if left > max(0, waiting - _LEAST_READ_BYTES):
             self.transport.abort()
+        elif left:
+            self._begin_sending()
 
     def _stop_receiving(self) -> None:
         if self._receiving is not None:
@@ -180,3 +189,9 @@ class GuardedConnection(HttpToolsProtocol):
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
+
+
+class WorkerConnection(GuardedConnection):
+    """The same at a worker: a front end reads no faster than whoever it hands the answer on to."""
+
+    stalled_seconds = 600.0

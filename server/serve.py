@@ -28,7 +28,7 @@ from loader.stopping import Stopping
 from loader.storage.address import is_gcs
 from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
-from server.connections import GuardedConnection
+from server.connections import GuardedConnection, WorkerConnection
 from server.listening import StartError, listen, url_of
 from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
 from server.metrics_port import metrics_port
@@ -117,7 +117,7 @@ def serve(
             app = _build(create_worker_app, settings)
             shown = metrics_port(app.state.metrics, settings.host, settings.metrics_port)
             stack.enter_context(shown)
-            _run(app, listener, on_ready, settings)
+            _run(app, listener, on_ready, settings, WorkerConnection)
             return
         if part is None and not settings.workers:
             worker = LocalWorker(settings.with_local_uploads())
@@ -212,10 +212,11 @@ def _run(
     listener: socket.socket,
     on_ready: Callable[[str], None] | None,
     settings: Settings,
+    connection: type[GuardedConnection] = GuardedConnection,
 ) -> None:
     config = uvicorn.Config(
         app,
-        http=GuardedConnection,
+        http=connection,
         ws="none",  # We have none, and what opens one would pass by whatever counts and logs requests.
         log_config=None,
         access_log=False,
