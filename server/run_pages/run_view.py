@@ -123,8 +123,7 @@ class RunView:
     has_audit: bool
     rights: RunRights
     may_merge: bool
-    attach_command: str
-    upload_command: str
+    commands: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -195,9 +194,16 @@ def run_view(
         history=tuple(history),
         has_audit=has_audit,
         rights=rights,
-        attach_command=f"xprof-hub sessions attach {quote(run.id)} gs://bucket/path/to/the/profile",
-        upload_command=f"xprof-hub upload {quote(run.id)} path/to/the/profile",
+        commands=_commands(run.id),
         may_merge=rights.write and sum(not one.merged_from for one in part.sessions) > 1,
+    )
+
+
+def _commands(run: str) -> tuple[str, str]:
+    """How a session is added that lies in storage, and one that lies on somebody's own disk."""
+    return (
+        f"xprof-hub sessions attach {quote(run)} gs://bucket/path/to/the/profile",
+        f"xprof-hub upload {quote(run)} path/to/the/profile",
     )
 
 
