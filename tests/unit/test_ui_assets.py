@@ -181,6 +181,29 @@ def test_a_smaller_file_takes_the_place_of_the_whole_once_it_is_there(tmp_path: 
     assert list(folder.kept()) == []
 
 
+def test_a_file_is_at_hand_when_nothing_must_be_read_or_compressed_for_it(tmp_path: Path) -> None:
+    smaller = Kept(tmp_path / "made.woff2", 5, lambda: b"part")
+    files = {"font.woff2": b"whole", "a.js": b"let a = 1;" * 200}
+    folder = AssetFolder(files, tmp_path, smaller={"font.woff2": smaller})
+    assert not folder.is_at_hand("font.woff2", "br")
+    assert not folder.is_at_hand("a.js", "br")
+    assert folder.is_at_hand("a.js", "identity")
+    assert folder.is_at_hand("nothing.js", "br")
+
+    for _, kept in folder.kept():
+        kept.write()
+    script = folder.get("a.js")
+    assert script is not None
+    assert not folder.is_at_hand("a.js", "br"), "its copy is on the disk, and not read yet"
+    for encoding in ("br", "gzip"):
+        script.represent(encoding)
+    folder.get("font.woff2")
+
+    for encoding in ("br", "gzip", "identity"):
+        assert folder.is_at_hand("font.woff2", encoding)
+        assert folder.is_at_hand("a.js", encoding)
+
+
 def test_two_who_find_the_smaller_file_at_the_same_moment_both_get_it(tmp_path: Path) -> None:
     both_found_it = Barrier(2, timeout=10)
 
