@@ -15,9 +15,10 @@ from pathlib import Path
 import psutil
 
 from server.worker_addresses import WorkerAddresses
+from tests.integration.test_cluster import busy_worker
 from tests.services.cluster import Cluster, conversions, get
 from tests.services.engine import CORPUS
-from tests.services.hub import HubProcess
+from tests.services.hub import HubProcess, copy_of
 from tests.services.pair import until
 from tests.services.pause import paused_engine
 
@@ -97,20 +98,24 @@ def test_sessions_of_an_idle_worker_that_froze_are_answered_by_the_other(
 
 
 def test_a_worker_that_freezes_while_it_converts_is_replaced_and_spoils_nothing(
-    cluster: Cluster, demo_session: Path
+    cluster: Cluster, demo_session: Path, tmp_path: Path
 ) -> None:
+    # Two hosts of four: enough to be seen at work, and half to compare.
+    session = copy_of(demo_session, tmp_path / "two hosts")
+    for path in sorted(session.iterdir())[2:]:
+        path.unlink()
     workers = cluster.worker(), cluster.worker()
     front = cluster.front(*workers)
     reference = cluster.front(cluster.worker())
-    other = cluster.share(reference, cluster.upload(demo_session, "other"))
+    other = cluster.share(reference, cluster.upload(session, "other"))
     expected = events(get(f"{other}/{TRACE}").body)
-    base = cluster.share(front, cluster.upload(demo_session))
+    base = cluster.share(front, cluster.upload(session))
     with ThreadPoolExecutor(4) as pool:
         waiting = [pool.submit(get, f"{base}/{TRACE}") for _ in range(4)]
-        until(lambda: any(map(converting, workers)))
-        victim, survivor = sorted(workers, key=converting, reverse=True)
+        victim = busy_worker(workers)
+        (survivor,) = (worker for worker in workers if worker is not victim)
         with frozen(victim):
-            answers = [one.result(60) for one in waiting]
+            answers = [one.result(120) for one in waiting]
     assert [answer.status for answer in answers] == [200] * 4
     (trace,) = {answer.body for answer in answers}
     assert events(trace) == expected
