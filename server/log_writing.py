@@ -149,7 +149,8 @@ class _Out:
     """
 
     def __init__(self, target: int) -> None:
-        self._file, self._is_asked_first = target, False
+        # A number of its own: whoever closes the other one may see it given to another file.
+        self._file, self._is_asked_first = os.dup(target), False
         mode = os.fstat(target).st_mode
         if stat.S_ISREG(mode):
             return
@@ -157,9 +158,12 @@ class _Out:
             if not any(is_own(mode) for is_own in _OWN_MODES):
                 raise OSError("opening it once more would be another one")
             flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY
-            self._file = os.open(f"/proc/self/fd/{target}", flags)
+            own = os.open(f"/proc/self/fd/{target}", flags)
         except OSError:
             self._is_asked_first = True
+        else:
+            os.close(self._file)
+            self._file = own
 
     def write(self, data: bytes) -> int:
         """How many bytes were written.
