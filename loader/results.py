@@ -259,6 +259,28 @@ class DirectoryResults:
             draft.unlink(missing_ok=True)
         return written
 
+    def copy_to(self, store: ResultStore, key: str) -> None:
+        """Puts an answer into another store, for the time that it has left; nothing if there is none.
+
+        Raises:
+            OSError: the disk is full, or can't be read.
+        """
+        found = self.open(key)
+        if found is None:
+            return
+        draft = self._path(key).with_name(f".{uuid.uuid4().hex}.draft")
+        try:
+            with self._path(key).open("rb") as source:
+                (expires,) = struct.unpack(">d", source.read(8))
+            with draft.open("wb") as target:
+                target.writelines(found.pieces)
+            seconds = int(expires - self._clock())
+            if seconds > 0:
+                store.put(key, found.header, draft, seconds)
+        finally:
+            close_pieces(found)
+            draft.unlink(missing_ok=True)
+
     def forget(self, marks: Collection[str]) -> int:
         """Removes the answers of these sessions; see `loader.forgetting.Forgets`.
 
@@ -325,7 +347,7 @@ def close_pieces(result: OpenResult) -> None:
 
 
 class TieredResults:
-    """A near store in front of a shared one; what the far one holds is not copied back."""
+    """A near store in front of a shared one; what the far one holds is not copied to the near one."""
 
     def __init__(self, near: ResultStore, far: ResultStore) -> None:
         self._near = near

@@ -33,6 +33,7 @@ from loader.redis_progress import RedisProgress
 from loader.redis_results import RedisGuard, RedisResults, connect, hedged_reads
 from loader.remembered_intake import RememberedIntake
 from loader.results import DirectoryResults, ResultStore, TieredResults
+from loader.returned_answers import ReturnedAnswers
 from loader.scratch import Scratch
 from loader.service import Retention, ToolDataService
 from loader.shadow import ShadowComparisons
@@ -103,6 +104,7 @@ def open_shared(
     client, guard = connect(settings.redis_url), RedisGuard()
     reads = hedged_reads(client, settings.redis_url, settings.redis_replica_url, on_hedged_read)
     far = RedisResults(client, guard, reads)
+    look_near = ReturnedAnswers(near, far, lambda: guard.is_paused).looking(look_near)
     look_far = counted(far.open, CacheLayer.REDIS, observer.looked_up, lambda: guard.is_paused)
     return Shared(
         TieredResults(near, far),
