@@ -114,8 +114,13 @@ locals {
     }
     workers_failed = {
       title   = "Workers fail", severity = "WARNING", duration = local.minutes[5]
-      query   = "sum(increase(xprof_hub_worker_ejections_total{${local.own}}[10m])) > 5"
+      query   = "sum(increase(xprof_hub_worker_ejections_total{${local.own},reason!=\"full\"}[10m])) > 5"
       runbook = "Front ends stop asking workers that fail or say nothing. See their log and memory; `gcloud run services describe ${var.name}-worker --region=${var.region}` says whether a new revision does not start."
+    }
+    disk_full = {
+      title   = "A worker has no room on its disk", severity = "WARNING", duration = local.minutes[10]
+      query   = "max(xprof_hub_disk_full{${local.own}}) > 0 or sum(increase(xprof_hub_worker_ejections_total{${local.own},reason=\"full\"}[10m])) > 5"
+      runbook = "Profiles find no room on workers, which stand on their memory; other workers are asked meanwhile. Give the class more `scratch_gib` and as much more `memory_gib`, or take fewer `conversions`, which all have their files there at once."
     }
     lost_registrations = {
       title   = "Jobs could not be registered", severity = "CRITICAL", duration = "0s"

@@ -183,7 +183,7 @@ run "defaults" {
   assert {
     condition = toset(concat(keys(google_monitoring_alert_policy.thresholds), keys(google_monitoring_alert_policy.queries))) == toset([
       "errors", "memory_kills", "database_down", "database_cpu", "database_disk", "database_connections", "redis_memory", "jobs_failed", "burn_rate",
-      "first_byte", "queue", "hit_rate", "redis_failed", "workers_failed", "lost_registrations",
+      "first_byte", "queue", "hit_rate", "redis_failed", "workers_failed", "disk_full", "lost_registrations",
     ])
     error_message = "What people get, what conversions wait for, what the cache gives, and what everything stands on is watched."
   }
