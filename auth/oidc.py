@@ -1,7 +1,7 @@
 """Signing in at a provider of OpenID Connect: what is asked of it, and what of its answers counts.
 
 The authorization code flow with PKCE (OpenID Connect Core 1.0, RFC 7636, RFC 9700). Everything that is asked
-for and checked stands here; the HTTP requests are made in `server.oidc_provider`.
+for and checked stands here; the HTTP requests are made in `server.callers.oidc_provider`.
 """
 
 from __future__ import annotations

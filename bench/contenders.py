@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Protocol
 
 from server.client import HubClient
-from server.link_schemas import NewLink
-from server.listening import listen
+from server.links.schemas import NewLink
+from server.machine.listening import listen
 from server.schemas import Run, Session
 
 RUN = "bench"

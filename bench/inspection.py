@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from server.demo.session import write_session
 
 

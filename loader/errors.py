@@ -1,7 +1,8 @@
 """The errors of the loader, as values that travel between processes.
 
 Every failure that a person may see is a `LoaderError` with a code, one sentence in plain words, and, where
-there is one, the file it is about. Nothing here knows HTTP: `server.error_table` maps a code to a status.
+there is one, the file it is about. Nothing here knows HTTP: `server.http.error_table` maps a code to a
+status.
 """
 
 from __future__ import annotations

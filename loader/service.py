@@ -10,14 +10,19 @@ import logging
 from dataclasses import dataclass, replace
 from functools import partial
 
-from loader.answers import Made
-from loader.artifacts import ArtifactStore
+from loader.caches.artifacts import ArtifactStore
+from loader.caches.counted_looks import Look
+from loader.caches.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
 from loader.catalog import SessionFiles, list_session
-from loader.conversion import Converter
-from loader.counted_looks import Look
+from loader.conversion.answers import Made
+from loader.conversion.conversion import Converter
+from loader.coordination.flight import Flight, Flights
+from loader.coordination.leases import Lease, Leases
+from loader.coordination.progress import ProgressBoard
+from loader.coordination.work import Reporter, Work, stopping_error
+from loader.disk import FULL_SECONDS
 from loader.engine.base import StopSignal
 from loader.errors import CACHEABLE, COMES_BACK, ErrorCode, LoaderError, raise_without_place
-from loader.flight import Flight, Flights
 from loader.keys import (
     ToolRequest,
     artifact_key,
@@ -25,16 +30,11 @@ from loader.keys import (
     result_key,
     tool_failure_key,
 )
-from loader.leases import Lease, Leases
 from loader.plan import Plan
-from loader.progress import ProgressBoard
-from loader.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
-from loader.scratch_files import FULL_SECONDS
 from loader.stopping import Stopping
 from loader.storage.base import Storage
 from loader.tools import OWN_TOOLS, tool_named
-from loader.turns import Urgency
-from loader.work import Reporter, Work, stopping_error
+from loader.turns.order import Urgency
 
 _TRIES = 3
 """How often to begin anew when a file is replaced, or when another worker takes over."""

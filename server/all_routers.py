@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from fastapi import APIRouter
 
-from server import pages
 from server.routes import (
     assets,
     audit_events,
@@ -22,6 +21,7 @@ from server.routes import (
     device_codes,
     device_page,
     discovery,
+    front_door,
     group_pages,
     ingest,
     link_entry,
@@ -120,4 +120,4 @@ def all_routers() -> Iterator[APIRouter]:
     yield link_entry.router
     yield from _API
     yield from _PAGES
-    yield pages.router
+    yield front_door.router

@@ -19,48 +19,48 @@ from loader.stopping import Stopping
 from loader.storage.roots import open_storage
 from server.all_routers import all_routers
 from server.audit.log import AuditLog
-from server.content_host import ContentHost
-from server.deferred import Deferred
+from server.callers.sealing_secret import sealing_secrets
+from server.callers.signed_in import open_sign_ins
+from server.callers.turned_away import install_turned_away
 from server.discovery.service import build_discovery
-from server.errors import install_error_handlers
 from server.figures.collecting import Collector
 from server.figures.filling import Figures
-from server.front_lookups import FrontLookups
-from server.front_readiness import FrontReadiness
-from server.job_path import JobPath
-from server.limits.middleware import LimitTraffic
-from server.limits.service import open_limits
-from server.link_answers import install_link_answers
-from server.metrics import Metrics
-from server.middleware import (
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.identity import google_identity
+from server.fleet.protocol import worker_credential
+from server.fleet.shared_results import open_shared
+from server.fleet.workers import IDLE_SECONDS, Workers
+from server.http.errors import install_error_handlers
+from server.http.front_readiness import FrontReadiness
+from server.http.job_path import JobPath
+from server.http.middleware import (
     CollapseSlashes,
     Observe,
     PathPrefix,
     SecurityHeaders,
     security_headers,
 )
-from server.pages import ROBOTS_PATH
-from server.prewarm import Prewarmer, PrewarmRules
-from server.probes import METRICS_PATH, PROBE_PATHS, add_probes
-from server.recent_listings import RecentListings
+from server.http.probes import METRICS_PATH, PROBE_PATHS, add_probes
+from server.limits.middleware import LimitTraffic
+from server.limits.service import open_limits
+from server.links.answers import install_link_answers
+from server.metrics.process import Metrics
 from server.registry.database import Database
+from server.routes.front_door import ROBOTS_PATH
 from server.routes.xprof_progress import QUIET_ROUTES
-from server.sealing_secret import sealing_secrets
 from server.services import Services, Threads
+from server.sessions.recent_listings import RecentListings
 from server.settings import Settings
-from server.shared_results import open_shared
-from server.signed_in import open_sign_ins
+from server.site.content_host import ContentHost
 from server.tracing.application import OWN_TELEMETRY_OFF, TracedApp
 from server.tracing.spans import open_spans
-from server.turned_away import install_turned_away
 from server.ui.assets import load_assets
 from server.ui.policies import Policies
 from server.ui.xprof_files import find_xprof_static
 from server.uploads.opening import open_uploads
-from server.worker_addresses import WorkerAddresses
-from server.worker_identity import google_identity
-from server.worker_protocol import worker_credential
-from server.workers import IDLE_SECONDS, Workers
+from server.xprof.deferred import Deferred
+from server.xprof.lookups import FrontLookups
+from server.xprof.prewarm import Prewarmer, PrewarmRules
 
 _STORAGE_THREADS = 64
 _CACHE_THREADS = 64

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from server.cores import usable_cores
-from server.local_worker import environment_for_child
+from server.fleet.local_worker import environment_for_child
+from server.machine.cores import usable_cores
 from server.settings import Settings
 from server.ui.assets import Assets, load_assets
 from server.ui.copies import Kept

@@ -80,8 +80,8 @@ def serve(
 ) -> None:
     """Serve links and the API, and convert profiles; configured by XPROF_HUB_ variables."""
     from server import serve as serving
-    from server.listening import StartError
-    from server.logs import configure_logs
+    from server.machine.listening import StartError
+    from server.machine.logs import configure_logs
 
     part = _part_of(only)
     overrides = {
@@ -112,7 +112,7 @@ def _part_of(only: str | None) -> Part | None:
 
 def _announcement(part: str | None) -> Callable[[str], None] | None:
     """Says where a server listens; one that another of ours has started says nothing."""
-    from server.local_worker import is_local_worker
+    from server.fleet.local_worker import is_local_worker
 
     if is_local_worker():
         return None
@@ -174,7 +174,7 @@ def prune(
 ) -> None:
     """Delete what is due: sessions whose time is over, and what was deleted long enough ago."""
     from server.commands.prune import run_prune
-    from server.logs import configure_logs
+    from server.machine.logs import configure_logs
     from server.serve import stop_on_terminate
 
     settings = load_settings()
@@ -236,7 +236,7 @@ def doctor(
     """Say what works here and what is missing; or why a link is slow."""
     if link:
         from auth.tokens import read_link_token
-        from server.link_doctor import print_visit
+        from server.links.doctor import print_visit
 
         if not link.startswith(("http://", "https://")) or not read_link_token(link):
             raise typer.BadParameter("give the whole address of a link", param_hint="--link")

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from server.schemas import ApiModel, ListParameters, Prose, ServerSet
-from server.views import NewView, View
+from server.xprof.views import NewView, View
 
 LONGEST_COMMENT = 4000
 """Characters."""

@@ -10,18 +10,18 @@ import redis
 import typer
 from sqlalchemy.exc import SQLAlchemyError
 
+from loader.caches.redis_results import connect
 from loader.engine.base import engine_version
 from loader.engine.rs import find_program
 from loader.engine.sandbox import REQUIREMENTS, available_layers, mode_of, unmet
 from loader.engine.xprof import check_pinned
 from loader.errors import LoaderError
-from loader.redis_results import connect
 from loader.storage.roots import open_storage
 from loader.storage.writing import open_writer
-from server.readiness import advice
 from server.registry.database import Database
 from server.settings import DATABASE_FILE, Settings
 from server.start_checks import Part, problems_of_settings
+from server.worker.readiness import advice
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ from loader.stopping import Stopping
 from loader.storage.address import is_gcs
 from loader.storage.roots import open_storage
 from server.asset_copies import copies_in_background
-from server.connections import GuardedConnection, WorkerConnection
-from server.listening import StartError, listen, url_of
-from server.local_worker import LocalWorker, end_with_parent, handed_over_socket
-from server.metrics_port import metrics_port
+from server.fleet.local_worker import LocalWorker, end_with_parent, handed_over_socket
+from server.http.connections import GuardedConnection, WorkerConnection
+from server.machine.listening import StartError, listen, url_of
+from server.metrics.port import metrics_port
 from server.registry.errors import RegistryUnusableError
 from server.settings import Settings
 from server.start_checks import Part, problems_of_settings
@@ -112,7 +112,7 @@ def serve(
         _give_memory_back()
         if part == "worker":
             end_with_parent()
-            from server.worker import create_worker_app
+            from server.worker.app import create_worker_app
 
             app = _build(create_worker_app, settings)
             shown = metrics_port(app.state.metrics, settings.host, settings.metrics_port)

@@ -9,26 +9,26 @@ import anyio
 from fastapi import Depends, Request
 
 from auth.link_seals import LinkSeals
-from loader.progress import ProgressBoard
-from loader.results import ResultStore
+from loader.caches.results import ResultStore
+from loader.coordination.progress import ProgressBoard
 from loader.storage.base import Storage
 from server.audit.log import AuditLog
-from server.deferred import Deferred
+from server.callers.sign_ins import SignIns
 from server.discovery.service import Discovery
 from server.figures.filling import Figures
-from server.front_lookups import FrontLookups
+from server.fleet.workers import Workers
 from server.limits.service import Limits
-from server.metrics import Metrics
-from server.prewarm import Prewarmer
-from server.recent_listings import RecentListings
+from server.metrics.process import Metrics
 from server.registry.database import Database
+from server.sessions.recent_listings import RecentListings
 from server.settings import Settings
-from server.sign_ins import SignIns
 from server.tracing.spans import Spans
 from server.ui.assets import Assets
 from server.ui.policies import Policies
 from server.uploads.service import Uploads
-from server.workers import Workers
+from server.xprof.deferred import Deferred
+from server.xprof.lookups import FrontLookups
+from server.xprof.prewarm import Prewarmer
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from server.discovery.notices import Notices
 from server.discovery.registering import Maker
 from server.discovery.scanner import Scanner
 from server.discovery.schedule import Pace
-from server.discovery_metrics import DiscoveryMetrics
+from server.metrics.discovery import DiscoveryMetrics
 from server.registry.database import Database
 
 ROOT = "gs://bucket/team"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from loader.errors import LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.result import Inspection
+from loader.intake.inspect import inspect_profile
 
 
 def inspect(tmp_path: Path, data: bytes, limits: InspectionLimits | None = None) -> Inspection:

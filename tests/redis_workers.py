@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import redis
 
-from loader.redis_leases import RedisLeases
-from loader.redis_results import RedisGuard, RedisResults
+from loader.caches.redis_results import RedisGuard, RedisResults
+from loader.coordination.redis_leases import RedisLeases
 from loader.service import ToolDataService
 from tests.service_bench import Bench, StandInEngine
 

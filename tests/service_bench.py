@@ -14,22 +14,22 @@ from pathlib import Path
 
 import zstandard
 
-from loader.admission import Admission
-from loader.artifacts import DirectoryArtifacts, place
-from loader.conversion import Converter
-from loader.counted_looks import counted
+from loader.caches.artifacts import DirectoryArtifacts, place
+from loader.caches.counted_looks import counted
+from loader.caches.results import DirectoryResults, ResultStore
+from loader.conversion.conversion import Converter
+from loader.coordination.leases import Leases, ProcessLeases
+from loader.coordination.progress import DirectoryProgress
 from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
+from loader.intake.profiles import Intake
+from loader.intake.scratch import Scratch
 from loader.keys import ToolRequest
-from loader.leases import Leases, ProcessLeases
 from loader.observing import CacheLayer, ConversionObserver, ConversionRecord, Unobserved
-from loader.profiles import Intake
-from loader.progress import DirectoryProgress
-from loader.results import DirectoryResults, ResultStore
-from loader.scratch import Scratch
 from loader.service import Answered, Retention, ToolDataService
 from loader.storage.base import StoredFile
+from loader.turns.admission import Admission
 from tests.scratch_parts import CountingStorage
 
 ARTIFACT = "ALL_HOSTS.op_stats_v2.pb"

@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import pytest
 
+from loader.caches.results import ResultHeader
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.results import ResultHeader
-from server.worker_addresses import WorkerAddresses
-from server.worker_protocol import LATE_CONTENT_TYPE
-from server.workers import Workers
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.protocol import LATE_CONTENT_TYPE
+from server.fleet.workers import Workers
 
 REQUEST = ToolRequest(("gs://bucket/runs/r",), "overview_page", None, {})
 BODY = b"a zstd body, opaque here"

@@ -68,9 +68,9 @@ PROFILES = (
     Profile("1 large host", 0.05, 710, 83.8, 0.10, 61.5, 1.6, 0.8, 1.1, "ten times `1 host`"),
 )
 """Seconds are those of one user, wall clock. An overview without TPUs takes the profile, so its answer is
-kept beside the artifacts (`loader/kept_answers.py`), and 0.1 s for reading it there is assumed. Half of
-*shared artifacts* (a trace and another tool) counts as the tool; the list of tools counts to the overview.
-The shares are assumed."""
+kept beside the artifacts (`loader/conversion/kept_answers.py`), and 0.1 s for reading it there is assumed.
+Half of *shared artifacts* (a trace and another tool) counts as the tool; the list of tools counts to the
+overview. The shares are assumed."""
 
 PAGE_CPU = Parameter(
     "processor time of a front end for the data of one opening", 0.016, "s", MEASURED

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.visits import class_of
 from server.client import HubClient
 from server.demo.session import HOST_PREFIX, write_session
-from server.link_schemas import NewLink
+from server.links.schemas import NewLink
 from server.schemas import Run, Session
 
 SESSIONS_OF_RUN = 20

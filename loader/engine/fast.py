@@ -29,7 +29,7 @@ _NO_SECOND_TRY = frozenset({ErrorCode.CANCELLED, *COMES_BACK})
 
 
 class Shadow(Protocol):
-    """Compares some of the answers with XProf's, later (loader.shadow)."""
+    """Compares some of the answers with XProf's, later (loader.conversion.shadow)."""
 
     def offer(self, job: Job, converted: Converted, limits: Limits) -> None:
         """Told of every answer of xprof-rs, while its files are there; must not take long."""

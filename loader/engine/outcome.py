@@ -9,11 +9,11 @@ import re
 import signal
 from dataclasses import dataclass
 
+from loader.disk import disk_full, is_full
 from loader.engine.base import CONTENT_TYPES, Job, Limits
 from loader.engine.messages import REPORT_BYTES, ChildEnd, EndedBy, Report
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.refusals import one_unreadable, unreadable
-from loader.scratch_files import disk_full, is_full
 from loader.storage.base import XPLANE_SUFFIX
 
 _MESSAGE_LENGTH = 300

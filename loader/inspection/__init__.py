@@ -1,1 +1,1 @@
-"""The parts of the inspection (`loader.inspect`): levels of a profile, limits, repairs, sentences."""
+"""The parts of the inspection (`loader.intake.inspect`): levels of a profile, limits, repairs, sentences."""

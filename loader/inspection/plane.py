@@ -2,7 +2,7 @@
 
 Field numbers are those of XLA's tsl/profiler/protobuf/xplane.proto. Lines are left to
 `loader.inspection.events`, HLO modules to `loader.inspection.modules`, references between ops to
-`loader.inspection.ops`. Used by `loader.inspect` only.
+`loader.inspection.ops`. Used by `loader.intake.inspect` only.
 """
 
 from __future__ import annotations

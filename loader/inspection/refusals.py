@@ -1,6 +1,7 @@
 """The sentences with which the inspection, or the engine after it, refuses a profile.
 
-One place, so that equal problems are said in equal words. The file's name is added by `loader.inspect`.
+One place, so that equal problems are said in equal words. The file's name is added by
+`loader.intake.inspect`.
 """
 
 from __future__ import annotations

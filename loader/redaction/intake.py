@@ -12,22 +12,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from loader.catalog import host_of
+from loader.disk import disk_errors
 from loader.errors import LoaderError
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.refusals import without_reports
 from loader.inspection.result import Inspection
-from loader.profiles import Intake
+from loader.intake.profiles import Intake
+from loader.intake.workspace import Workspace
 from loader.redaction.profile import redact_profile
 from loader.redaction.pseudonyms import Pseudonyms
-from loader.scratch_files import disk_errors
 from loader.storage.base import StoredFile
-from loader.workspace import Workspace
 
 _ORIGINAL, _REDACTED = ".original", ".redacted"
 
 
 class RedactedIntake:
-    """An `Intake` (loader.profiles) that redacts. Thread-safe."""
+    """An `Intake` (loader.intake.profiles) that redacts. Thread-safe."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class RedactedIntake:
         return self._pseudonyms.mark
 
     def __call__(self, path: Path, file: StoredFile, target: Path) -> Inspection:
-        """As `loader.intake.take_in`; the inspection is that of the copy.
+        """As `loader.intake.door.take_in`; the inspection is that of the copy.
 
         Raises:
             LoaderError: as `take_in`, with nothing of the profile's own texts.

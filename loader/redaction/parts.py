@@ -12,9 +12,9 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from loader.inspection.refusals import too_large
 from loader.inspection.wire import Walker
+from loader.inspection.wire_writing import block, field, number
 from loader.redaction.schema import parse, written
 from loader.redaction.texts import TextReplacer
-from loader.wire_writing import block, field, number
 
 MOST_BYTES = 8 << 20
 """Of what is parsed at once and may hold messages: an instruction, an allocation, an event."""

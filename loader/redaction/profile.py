@@ -21,11 +21,11 @@ from loader.inspection.events import forget, jump
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.refusals import cut_off, unreadable
 from loader.inspection.wire import Walker, WireError
+from loader.inspection.wire_writing import PADDED_BYTES, block, field, number, padded
 from loader.redaction.parts import PartWriter, check_size
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redaction.schema import parse, written
 from loader.redaction.texts import BINARY, TextReplacer
-from loader.wire_writing import PADDED_BYTES, block, field, number, padded
 
 # XSpace, XPlane, XLine (XLA's tsl/profiler/protobuf/xplane.proto)
 _PLANE, _HOSTNAME = 0x0A, 0x22

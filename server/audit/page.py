@@ -12,10 +12,10 @@ from urllib.parse import quote, urlencode
 
 from auth.policy import Action
 from server.audit.requests import LET_IN, LINK_OPENED, SIGNED_IN, SIGNED_OUT
-from server.days import HOW_TO_WRITE, read_day
-from server.page_paths import run_page, session_page
 from server.registry.audit import AuditEvent
 from server.registry.conditions import AllOf, AnyOf, Compare, Condition, Matches, Operator, Subject
+from server.site.days import HOW_TO_WRITE, read_day
+from server.site.paths import run_page, session_page
 
 _MOST = 200
 _READING = (".read", ".list")

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from fastapi.responses import StreamingResponse
 
-from server.audit_schemas import AuditEvent
 from server.names import audit_event_name
 from server.registry import audit
 from server.registry.conditions import Condition
 from server.registry.database import Database
+from server.schemas.audit import AuditEvent
 
 JSON_LINES = "application/x-ndjson"
 

@@ -1,7 +1,7 @@
 """From a request that has succeeded to an event of the audit log.
 
-`server.access` and `server.site_pages` call `write_change` for every change; what no such route does (opening
-a link, signing in) is told by `record_opening` and `record`.
+`server.callers.access` and `server.site.routes` call `write_change` for every change; what no such route does
+(opening a link, signing in) is told by `record_opening` and `record`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from auth.identity import Principal, Role
 from auth.links import ShareLink
 from auth.policy import Action
 from server.audit.log import new_event
-from server.audit_notes import AuditNote, is_unchanged, noted, noted_actor
-from server.link_targets import target_name
+from server.audit.notes import AuditNote, is_unchanged, noted, noted_actor
+from server.links.targets import target_name
 from server.names import browser_session_name, link_name
 from server.registry.audit import AuditEvent
 from server.registry.records import Json

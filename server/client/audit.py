@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from server.audit_schemas import AuditEvent, AuditEventList
 from server.client.paths import AUDIT_EVENTS, member_path
 from server.client.transport import Transport
+from server.schemas.audit import AuditEvent, AuditEventList
 
 NEWEST_FIRST, OLDEST_FIRST = "createTime desc", "createTime"
 

@@ -9,7 +9,7 @@ from server.client.paths import member_path, session_path
 from server.client.transport import Call, Transport
 from server.comment_schemas import Comment, CommentList, NewComment
 from server.schemas import EmptyAnswer
-from server.views import NewView
+from server.xprof.views import NewView
 
 
 class Comments:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from auth.tokens import hash_token
 from server.client.paths import LINKS, SHARING_RULES, member_path, run_path, session_path
 from server.client.transport import Call, Transport
-from server.link_schemas import (
+from server.links.schemas import (
     CreatedLink,
     LinkChange,
     NewLink,

@@ -10,7 +10,7 @@ from server.client.paths import session_path, sessions_path
 from server.client.transport import Call, Transport
 from server.schemas import EmptyAnswer, Session, SessionList
 from server.schemas.progress import AnswerProgress
-from server.session_schemas import MergeOffer, MergeOfferList, NewMerge, SessionHealth
+from server.sessions.schemas import MergeOffer, MergeOfferList, NewMerge, SessionHealth
 
 _ACCEPTED = 202
 _LOOK_SECONDS = 1

@@ -22,7 +22,7 @@ from server.client.errors import ConflictError, HubError, StrangeAnswerError, Un
 from server.client.paths import session_path
 from server.client.transport import Call, Transport
 from server.schemas import EmptyAnswer, Session
-from server.upload_schemas import HostUpload
+from server.schemas.uploads import HostUpload
 
 PART_BYTES = 8 << 20
 """Bytes of one request; what is lost when a connection breaks, and below the limits of usual proxies."""

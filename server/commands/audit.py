@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from server.audit_schemas import AuditEvent
 from server.client.audit import NEWEST_FIRST, OLDEST_FIRST
 from server.commands.console import (
     ConditionOption,
@@ -25,6 +24,7 @@ from server.commands.console import (
     print_list,
     short_name,
 )
+from server.schemas.audit import AuditEvent
 
 app = typer.Typer(help="The audit log: who did what, and when.", no_args_is_help=True)
 

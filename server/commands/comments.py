@@ -30,7 +30,7 @@ from server.commands.console import (
 from server.commands.share import ViewOption, read_view
 from server.commands.terminal import print_line
 from server.comment_schemas import NewComment
-from server.views import in_words
+from server.xprof.views import in_words
 
 app = typer.Typer(help="Comments: what people say about sessions.", no_args_is_help=True)
 

@@ -105,7 +105,7 @@ def _scan_here(*, as_json: bool) -> NoReturn:
     # This loads the whole server, which talking to a hub does not need.
     from server.commands.hub_settings import load_settings
     from server.commands.scan import run_scan
-    from server.logs import configure_logs
+    from server.machine.logs import configure_logs
 
     settings = load_settings()
     configure_logs(settings.log_level, google_project=settings.google_project)

@@ -31,8 +31,8 @@ from server.commands.console import (
 )
 from server.commands.passwords import read_new_password
 from server.commands.share import AccessOption, OpensOption
-from server.link_schemas import LinkChange, ShareLink
-from server.views import in_words
+from server.links.schemas import LinkChange, ShareLink
+from server.xprof.views import in_words
 
 app = typer.Typer(help="Share links. `xprof-hub share` makes them.", no_args_is_help=True)
 

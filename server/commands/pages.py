@@ -17,7 +17,7 @@ from server.commands.console import (
     split_target,
 )
 from server.commands.terminal import print_line
-from server.link_schemas import NewLink
+from server.links.schemas import NewLink
 
 OPEN_EXAMPLES = examples(
     "xprof-hub open llama-8b/2026_01_31",

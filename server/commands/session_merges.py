@@ -20,7 +20,7 @@ from server.commands.console import (
     say,
 )
 from server.commands.terminal import print_line
-from server.session_schemas import NewMerge
+from server.sessions.schemas import NewMerge
 
 MERGEABLE_EXAMPLES = examples("xprof-hub sessions mergeable llama-8b")
 MERGE_EXAMPLES = examples(

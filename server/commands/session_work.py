@@ -24,7 +24,7 @@ from server.commands.progress import progress_bar
 from server.commands.terminal import print_line
 from server.schemas import Session
 from server.schemas.progress import AnswerProgress
-from server.session_schemas import HostHealth, SessionHealth
+from server.sessions.schemas import HostHealth, SessionHealth
 from server.ui.words import size
 
 HEALTH_EXAMPLES = examples("xprof-hub sessions health llama-8b/2026_01_31")

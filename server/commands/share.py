@@ -18,8 +18,8 @@ from server.commands.console import (
 )
 from server.commands.passwords import read_new_password
 from server.commands.terminal import print_line
-from server.link_schemas import MOST_OPENS, NewLink
-from server.views import NewView, read_state
+from server.links.schemas import MOST_OPENS, NewLink
+from server.xprof.views import NewView, read_state
 
 EXAMPLES = examples(
     "xprof-hub share llama-8b/2026_01_31 --expires 7d --note 'for the review'",

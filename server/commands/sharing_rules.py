@@ -19,7 +19,7 @@ from server.commands.console import (
     print_fields,
     print_json,
 )
-from server.link_schemas import LONGEST_DAYS, SharingRules, SharingRulesChange
+from server.links.schemas import LONGEST_DAYS, SharingRules, SharingRulesChange
 
 app = typer.Typer(help="What share links may be.", no_args_is_help=True)
 

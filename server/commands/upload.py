@@ -29,7 +29,7 @@ from server.commands.console import (
 from server.commands.exits import exit_status
 from server.commands.terminal import print_line
 from server.commands.upload_bars import upload_bars
-from server.link_schemas import NewLink
+from server.links.schemas import NewLink
 from server.schemas import Run
 
 EXAMPLES = examples(

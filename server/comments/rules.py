@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.error_table import FORBIDDEN
-from server.errors import ApiError
+from server.http.error_table import FORBIDDEN
+from server.http.errors import ApiError
 from server.registry.comments import Comment
 
 

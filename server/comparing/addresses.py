@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from server.comparing.sides import SessionRef
-from server.page_paths import run_page, session_page
+from server.site.paths import run_page, session_page
 from server.ui.shell import PROFILE_PATH
 
 PATH = "/compare"

@@ -6,8 +6,8 @@ from server.comparing.sides import Compared, Side
 from server.comparing.values import Change, Comparison, OpChange, StepChange, UseChange
 from server.figures.freshness import Standing
 from server.names import session_name
-from server.public_address import dashboard_uri
 from server.schemas import comparisons as schemas
+from server.site.public_address import dashboard_uri
 
 _STATES = {
     Standing.PENDING: schemas.ComparisonState.PENDING,
@@ -21,7 +21,7 @@ def comparison_resource(compared: Compared, base: str, most_ops: int) -> schemas
 
     Args:
         compared: both sides, and what differs.
-        base: address of this hub's pages, as `server.public_address` has it.
+        base: address of this hub's pages, as `server.site.public_address` has it.
         most_ops: at most so many operations.
     """
     found = compared.comparison

@@ -24,7 +24,7 @@ from server.registry.runs import get_run
 from server.registry.sessions import get_session
 from server.registry.summaries import get_summary
 from server.services import Services
-from server.tool_answers import ToolAnswers
+from server.xprof.tool_answers import ToolAnswers
 
 _COLLECTIONS = ("machineLearningRuns", "profilerSessions")
 

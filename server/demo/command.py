@@ -24,9 +24,9 @@ from server.client import HubClient, HubError
 from server.commands.browser import show_page
 from server.commands.hub_settings import wrong_settings
 from server.demo.session import write_session
-from server.link_schemas import NewLink
-from server.listening import StartError, listen
-from server.logs import configure_logs
+from server.links.schemas import NewLink
+from server.machine.listening import StartError, listen
+from server.machine.logs import configure_logs
 from server.schemas import Run, Session
 from server.serve import serve, stop_on_terminate
 from server.settings import Settings

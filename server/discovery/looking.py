@@ -20,7 +20,7 @@ from server.discovery.completion import is_complete
 from server.discovery.finding import last_part, sessions_of_folder
 from server.discovery.registering import Maker, layout_in, names_in, noted
 from server.discovery.schedule import Pace, after_failures
-from server.discovery_metrics import DiscoveryMetrics
+from server.metrics.discovery import DiscoveryMetrics
 from server.registry import looks as registry_looks
 from server.registry import runs
 from server.registry.attempts import close_silent

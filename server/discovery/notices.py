@@ -21,7 +21,7 @@ from server.discovery.finding import (
 )
 from server.discovery.looking import DISMISSED, DiscoveryRules
 from server.discovery.registering import Maker, layout_in, names_in, noted
-from server.discovery_metrics import DiscoveryMetrics
+from server.metrics.discovery import DiscoveryMetrics
 from server.registry.discovery import WatchedRun, find_deleted_runs, session_at
 from server.registry.errors import RegistryError
 from server.registry.looks import (

@@ -20,7 +20,7 @@ from server.discovery.looking import CURSOR, DiscoveryRules, Looked, Looker
 from server.discovery.registering import Maker
 from server.discovery.scanner import MOST_LOOKS, enlist_fixed, is_in_trouble
 from server.discovery.service import discovery_rules
-from server.discovery_metrics import DiscoveryMetrics
+from server.metrics.discovery import DiscoveryMetrics
 from server.registry.database import Database
 from server.registry.looks import (
     Look,

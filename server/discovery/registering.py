@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from loader.catalog import SessionFiles
-from server.captures import folder_time
 from server.discovery.finding import FoundSessions, is_folder, last_part, parent_of
 from server.names import is_id
 from server.registry import attempts, runs, sessions
@@ -26,6 +25,7 @@ from server.registry.discovery import (
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.looks import Look, LookKind, add_looks, looks_at_places
 from server.registry.records import Json, RunState, SessionKind, SessionState
+from server.sessions.captures import folder_time
 
 SCANNER = "discovery"
 """Creator of what is found by itself."""

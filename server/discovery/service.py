@@ -20,9 +20,8 @@ from server.discovery.notices import Notices
 from server.discovery.registering import Maker
 from server.discovery.scanner import Scanner
 from server.discovery.schedule import Pace
-from server.discovery_metrics import DiscoveryMetrics
-from server.prewarm import Prewarmer
-from server.published import PublishedDocument
+from server.http.published import PublishedDocument
+from server.metrics.discovery import DiscoveryMetrics
 from server.registry.database import Database
 from server.registry.discovery import open_sessions_of
 from server.registry.looks import (
@@ -36,6 +35,7 @@ from server.registry.looks import (
 from server.registry.prewarm import PrewarmState, change_prewarm
 from server.registry.records import Run
 from server.settings import Settings
+from server.xprof.prewarm import Prewarmer
 
 _MOST_LOOKED_AT = 50
 _OLD = timedelta(days=1)

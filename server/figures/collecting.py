@@ -16,18 +16,18 @@ import anyio.to_thread
 import httpx2
 import zstandard
 
-from loader.admission import Urgency
+from loader.caches.results import ResultHeader, ResultStore, close_pieces
 from loader.catalog import SessionFiles
 from loader.errors import CACHEABLE, ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.results import ResultHeader, ResultStore, close_pieces
 from loader.service import answer_or_raise, plan_for
 from loader.tools import ALL_HOSTS
-from server.coming_back import busy_sentence
+from loader.turns.admission import Urgency
 from server.figures.reading import MEMORY, OPS, OVERVIEW, POD
-from server.patient_asking import ask_patiently
-from server.workers import Workers
-from server.xprof_queries import DATA, request_of_route
+from server.fleet.patient_asking import ask_patiently
+from server.fleet.workers import Workers
+from server.http.coming_back import busy_sentence
+from server.xprof.queries import DATA, request_of_route
 
 MOST_BYTES = 8 << 20
 """Of an answer before it is parsed: 7 MB take 0.15 s."""

@@ -19,14 +19,13 @@ import anyio
 import anyio.to_thread
 from sqlalchemy.exc import SQLAlchemyError
 
-from loader.admission import Urgency
 from loader.catalog import SessionFiles, digest_of, list_session
 from loader.errors import LoaderError
 from loader.storage.base import Storage
+from loader.turns.admission import Urgency
 from server.figures.collecting import Collected, Collector
 from server.figures.freshness import Wish, has_work
 from server.figures.reading import read_figures
-from server.prewarm import PrewarmRules
 from server.registry.database import Database
 from server.registry.prewarm import PrewarmState
 from server.registry.records import ProfilerSession, SessionState
@@ -38,6 +37,7 @@ from server.registry.summaries import (
     keep_summary,
 )
 from server.tracing.background import begin_background_trace
+from server.xprof.prewarm import PrewarmRules
 
 _MOST_WAITING = {Wish.KEPT: 200, Wish.MADE: 200, Wish.NEEDED: 50}
 """Of one front end; more are not taken, and asked for again by the next page that misses them."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from server.error_table import INVALID
-from server.errors import ApiError
 from server.filters.errors import FilterError
 from server.filters.meaning import Field, Fields, Kind, condition_of
 from server.filters.tree import parse
+from server.http.error_table import INVALID
+from server.http.errors import ApiError
 from server.registry.conditions import Condition
 from server.registry.records import RunState, SessionKind, SessionState
 

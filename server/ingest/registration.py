@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from server.http.limited_body import MAX_BODY_BYTES
 from server.ingest.cleaning import MOST_LABELS, clean_id, clean_json, clean_labels, clean_line
-from server.limited_body import MAX_BODY_BYTES
 from server.names import to_camel, to_snake
 from server.registry.records import Json, Run
 from server.registry.runs import MOST_WARNINGS, RunChanges
-from server.run_warnings import MayRead, storage_warnings
+from server.sessions.run_warnings import MayRead, storage_warnings
 
 MOST_TOOLS = 64
 """As `server.schemas.Run` has them: a run with more could not be shown, nor any list that holds it."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from server.page_paths import run_page
 from server.registry.groups import LargeRun, RunGroup
+from server.site.paths import run_page
 
 _MOST_DAYS = 36_500
 _LONGEST_NOTE = 4000

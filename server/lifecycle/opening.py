@@ -9,13 +9,13 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 from loader.storage.roots import open_storage
+from server.fleet.shared_results import open_shared
 from server.lifecycle.originals import Originals
 from server.lifecycle.prune import Places, Pruner, PruneReport, PruneRules
 from server.registry.database import Database
 from server.registry.leases import give_lease_back, take_lease
 from server.settings import Settings
-from server.shared_results import open_shared
-from server.worker import open_artifacts
+from server.worker.app import open_artifacts
 
 LEASE = "prune"
 LASTING = timedelta(minutes=2)

@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+from loader.caches.forgetting import Forgets
 from loader.errors import LoaderError
-from loader.forgetting import Forgets
 from loader.keys import session_mark
 from loader.storage.address import shown
 from server.audit.log import AuditLog, hub_event

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.error_table import FORBIDDEN
-from server.errors import ApiError
+from server.http.error_table import FORBIDDEN
+from server.http.errors import ApiError
 from server.lifecycle.due import when_due
 from server.registry.database import Database
 from server.registry.keeping import keeping_of

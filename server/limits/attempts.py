@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import redis
 
-from loader.redis_results import RedisGuard
+from loader.caches.redis_results import RedisGuard
 from server.limits.windows import MOST_SUBJECTS, Counted
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.coming_back import busy_page, let_come_back, seconds_of_page
-from server.error_table import TOO_MANY
-from server.errors import error_response
+from server.http.coming_back import busy_page, let_come_back, seconds_of_page
+from server.http.error_table import TOO_MANY
+from server.http.errors import error_response
+from server.http.probes import PROBE_PATHS
 from server.limits.service import UNKNOWN_LINKS, Limits
 from server.limits.windows import Counted, network_of
-from server.probes import PROBE_PATHS
 from server.ui.messages import TOO_OFTEN
 from server.ui.policies import Policies
-from server.xprof_pages import html_response
+from server.xprof.pages import html_response
 
 LINKS = "/s/"
 _EXEMPT = ("/_assets/", "/ingest/", "/v1alpha/")

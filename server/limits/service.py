@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
-from loader.redis_results import connect
+from loader.caches.redis_results import connect
 from server.limits.attempts import Attempts
 from server.limits.traffic import Traffic
 from server.limits.windows import Counted, Limit, network_of

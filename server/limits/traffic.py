@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import redis
 
-from loader.redis_results import RedisGuard
+from loader.caches.redis_results import RedisGuard
 from server.limits.windows import MOST_SUBJECTS, Counted
 
 EXCHANGE_SECONDS = 1.0

@@ -11,10 +11,10 @@ from pydantic.alias_generators import to_camel
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.access import ApiRoute, Handler
-from server.audit_notes import note_actor
-from server.error_table import FORBIDDEN
-from server.errors import ApiError, as_api_error
+from server.audit.notes import note_actor
+from server.callers.access import ApiRoute, Handler
+from server.http.error_table import FORBIDDEN
+from server.http.errors import ApiError, as_api_error
 from server.managed.errors import error_answer
 from server.managed.names import Place
 from server.names import run_name

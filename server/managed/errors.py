@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from auth.tokens import redact
-from server.error_table import CONFLICT, EXISTS, INVALID, retry_headers
-from server.errors import ApiError, ErrorDetail
+from server.http.error_table import CONFLICT, EXISTS, INVALID, retry_headers
+from server.http.errors import ApiError, ErrorDetail
 from server.registry.records import Json
 from server.schemas import ApiModel
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from server.managed.names import Place, normal_id
 from server.managed.run_values import run_message
 from server.managed.session_values import session_message
-from server.public_address import dashboard_uri
 from server.registry import records
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem, run_not_found
 from server.registry.records import Json
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
+from server.site.public_address import dashboard_uri
 
 
 def find_run(database: Database, place: Place, run_id: str) -> records.Run:

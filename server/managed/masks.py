@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from server.http.masks import Mask, changed_document, read_mask
 from server.managed.shapes import Message, Shape
-from server.masks import Mask, changed_document, read_mask
 from server.names import to_camel, to_snake
 from server.registry.records import Json
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from server.errors import invalid_field
+from server.http.errors import invalid_field
 from server.names import check_id, run_name, session_name
 from server.registry.conditions import Compare, Condition, Matches, Operator, Subject
 

@@ -10,21 +10,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from server.error_table import EXISTS
-from server.errors import ApiError
+from server.http.error_table import EXISTS
+from server.http.errors import ApiError
+from server.http.masks import checked_size
 from server.managed import run_values
 from server.managed.errors import RUN_TYPE, changed_meanwhile, exists
 from server.managed.masks import Rules, updated
 from server.managed.names import Place, chosen_id, made_up_id, managed_run_name
 from server.managed.shapes import RUN
 from server.managed.workloads import host_of, merged_workload, targets_of
-from server.masks import checked_size
 from server.registry import records, runs
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.records import Json
 from server.registry.starts import create_started_run, note_start
-from server.run_warnings import renewed_warnings
 from server.services import Services
+from server.sessions.run_warnings import renewed_warnings
 
 _RULES = Rules(RUN, run_values.SERVER_SET)
 _OF_THE_SDK = "diagon_sdk"

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from loader.catalog import PROFILE_FOLDER
-from server.error_table import PRECONDITION
-from server.errors import ApiError
+from server.http.error_table import PRECONDITION
+from server.http.errors import ApiError
+from server.http.masks import checked_size, merged_document
 from server.managed.errors import checked
 from server.managed.names import managed_session_name
 from server.managed.run_values import timestamp
-from server.masks import checked_size, merged_document
 from server.registry import records
 from server.registry.records import Json, SessionKind, SessionState
 from server.registry.session_changes import SessionChanges

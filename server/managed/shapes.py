@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from server.errors import invalid_field
+from server.http.errors import invalid_field
 from server.names import to_camel
 from server.registry.records import Json
 

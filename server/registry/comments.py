@@ -36,7 +36,7 @@ class Comment:
         author: `Principal.id` of who said it; `author_name` is what they were called then.
         author_name: for people.
         text: plain, of several lines.
-        view: the view of the session that it is about, as `server.views.View.to_stored` writes it.
+        view: the view of the session that it is about, as `server.xprof.views.View.to_stored` writes it.
         created: UTC.
         updated: UTC.
         version: counts the changes.

@@ -1,7 +1,7 @@
 """Creations that a client may send again (AIP-155): who repeats one gets what the first one made.
 
 `claim` is meant for the transaction that makes the resource: of two that arrive at once only one makes
-it; `recall` looks before that. `server.repeated` puts the two together.
+it; `recall` looks before that. `server.http.repeated` puts the two together.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from server.services import ServicesDependency
 from server.ui.assets import ASSETS_PATH
-from server.xprof_pages import file_response, hashed_response
+from server.xprof.pages import file_response, hashed_response
 
 router = APIRouter(include_in_schema=False)
 

@@ -9,13 +9,13 @@ from fastapi.responses import StreamingResponse
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import next_page_token, page_request
 from server.audit.reading import JSON_LINES, export_response, to_resource
-from server.audit_schemas import AuditEvent, AuditEventList, AuditListParameters, ExportParameters
+from server.callers.access import api_router, require
 from server.filters import AUDIT_FIELDS, read_filter
+from server.http.aip import next_page_token, page_request
 from server.registry.audit import get_audit_event, list_audit_events
 from server.schemas import ResourceId
+from server.schemas.audit import AuditEvent, AuditEventList, AuditListParameters, ExportParameters
 from server.services import ServicesDependency
 
 router = api_router("/v1/auditEvents", "audit")

@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import Depends, Request, Response
 
 from auth.policy import Action
-from server.aip import PageToken, next_page_token, page_request
 from server.audit.page import ACTIONS, line_of, read_query
 from server.audit.reading import export_response
+from server.callers.signed_in import Person
+from server.http.aip import PageToken, next_page_token, page_request
 from server.registry.audit import list_audit_events
 from server.services import ServicesDependency
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

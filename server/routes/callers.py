@@ -8,7 +8,7 @@ from fastapi import Depends
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
+from server.callers.access import api_router, require
 from server.schemas.callers import Caller
 from server.services import ServicesDependency
 

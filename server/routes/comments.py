@@ -14,21 +14,21 @@ from fastapi import Depends, Query, Request, Response
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
 from server.comment_schemas import Comment, CommentList, CommentListParameters, NewComment
 from server.comments.rules import require_author, require_deleter
-from server.errors import invalid_field
-from server.masks import read_mask
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.errors import invalid_field
+from server.http.masks import read_mask
+from server.http.repeated import RepeatableParameters, make_once, repeatable
 from server.names import comment_name, session_name
-from server.public_address import PageBase, dashboard_uri
 from server.registry import comments
-from server.repeated import RepeatableParameters, make_once, repeatable
 from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters
 from server.schemas import EmptyAnswer, ResourceId
 from server.services import ServicesDependency
-from server.views import query_of, stored_view
+from server.site.public_address import PageBase, dashboard_uri
+from server.xprof.views import query_of, stored_view
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/comments", "comments")
 

@@ -13,6 +13,7 @@ from fastapi import Depends, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action, may
+from server.callers.signed_in import NotAllowedError, Person
 from server.comparing.addresses import PATH, Addresses
 from server.comparing.picking import PickView, choices_of
 from server.comparing.sides import SessionRef, Side, compare_sides, find_side, read_ref
@@ -23,8 +24,7 @@ from server.registry.recent_sessions import recent_sessions
 from server.registry.summaries import summaries_of
 from server.routes.xprof import METHODS
 from server.services import Services, ServicesDependency
-from server.signed_in import NotAllowedError, Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

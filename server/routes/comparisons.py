@@ -9,15 +9,15 @@ from fastapi import Depends, Query, Response
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.access import api_router, require
+from server.callers.access import api_router, require
 from server.comparing.resources import comparison_resource
 from server.comparing.sides import SessionRef, Side, compare_sides, find_side, read_ref
-from server.error_table import FORBIDDEN, NOT_FOUND
-from server.errors import ApiError, invalid_field
+from server.http.error_table import FORBIDDEN, NOT_FOUND
+from server.http.errors import ApiError, invalid_field
 from server.names import session_name
-from server.public_address import PageBase
 from server.schemas.comparisons import Comparison, ComparisonParameters, ComparisonState
 from server.services import Services, ServicesDependency
+from server.site.public_address import PageBase
 
 router = api_router("/v1/comparisons", "comparisons")
 

@@ -24,14 +24,13 @@ from auth.device_codes import (
 from auth.identity import ParentEndedError, create_token
 from auth.policy import Action
 from auth.tokens import hash_token
-from server.access import Handler, LimitedRequest
 from server.audit.requests import record
-from server.error_table import PRECONDITION, TOO_MANY, UNAVAILABLE
-from server.errors import ApiError
+from server.callers.access import Handler, LimitedRequest
+from server.http.error_table import PRECONDITION, TOO_MANY, UNAVAILABLE
+from server.http.errors import ApiError
 from server.limits.middleware import too_many_words
 from server.limits.service import DEVICE_CODES, by_address
 from server.names import token_name
-from server.public_address import PageBase
 from server.registry.device_codes import (
     TooManyWaitingError,
     add_device_request,
@@ -42,6 +41,7 @@ from server.routes.tokens import created_resource
 from server.schemas import CreatedToken
 from server.schemas.device_codes import DeviceCode, DeviceExchange, NewDeviceCode
 from server.services import Services, ServicesDependency
+from server.site.public_address import PageBase
 
 DEVICE_PATH = "/device"
 

@@ -18,16 +18,16 @@ from auth.browser_sessions import SignInMethod
 from auth.device_codes import DeviceRequest, DeviceState, read_user_code
 from auth.identity import ApiToken, find_working_token
 from auth.policy import Action, may
-from server.access import refuse_foreign_site
 from server.audit.requests import LET_IN, record
-from server.forms import read_form
+from server.callers.access import refuse_foreign_site
+from server.callers.signed_in import Person, note_wrong_guess, require_person, seconds_to_wait
 from server.registry.device_codes import decide_device_request, find_device_request
 from server.registry.tokens import SqlTokenStore
 from server.routes.device_codes import DEVICE_PATH
 from server.services import Services, ServicesDependency
-from server.signed_in import Person, note_wrong_guess, require_person, seconds_to_wait
+from server.site.forms import read_form
 from server.ui.device_page import ALLOWED, REFUSED, DevicePage, render_device_page
-from server.xprof_pages import html_response
+from server.xprof.pages import html_response
 
 router = APIRouter(include_in_schema=False)
 

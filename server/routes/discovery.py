@@ -13,10 +13,10 @@ from fastapi import Depends, Request
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.audit_notes import note_audited, note_unchanged
+from server.audit.notes import note_audited, note_unchanged
+from server.callers.access import api_router, require
 from server.discovery.importing import ImportedRun, ImportPage
-from server.errors import invalid_field
+from server.http.errors import invalid_field
 from server.names import run_name
 from server.registry import runs
 from server.registry.records import Json

@@ -10,19 +10,19 @@ from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action, may
-from server.audit_notes import note_audited
-from server.errors import ApiError
-from server.forms import read_form
+from server.audit.notes import note_audited
+from server.callers.signed_in import Person
+from server.http.errors import ApiError
+from server.http.redirects import lead_to
 from server.lifecycle.group_page import GroupForm, group_rows, read_group_form, run_rows
 from server.lifecycle.showing import require_may_hold
 from server.names import group_name
-from server.redirects import lead_to
 from server.registry import groups
 from server.registry.errors import RegistryError
 from server.routes.run_groups import checked_group
 from server.services import Services, ServicesDependency
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

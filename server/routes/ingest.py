@@ -22,19 +22,19 @@ from starlette.types import Scope
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import ApiRoute, Handler, api_router, require
-from server.audit_notes import note_audited, note_unchanged
-from server.errors import ApiError
+from server.audit.notes import note_audited, note_unchanged
+from server.callers.access import ApiRoute, Handler, api_router, require
+from server.http.errors import ApiError
+from server.http.repeated import make_once
 from server.ingest.registration import Registration, changes_of, read_registration
 from server.names import run_name, to_snake
 from server.registry import registrations, runs
 from server.registry.errors import RegistryError
 from server.registry.records import Attempt, Json
 from server.registry.requests import RepeatableRequest, fingerprint_of
-from server.repeated import make_once
-from server.run_resources import WORKLOAD_STATES
 from server.schemas import ApiModel, ResourceId
 from server.services import Services, ServicesDependency, get_services
+from server.sessions.run_resources import WORKLOAD_STATES
 
 logger = logging.getLogger(__name__)
 ATTEMPT_COOKIE = "xprof-hub-attempt"

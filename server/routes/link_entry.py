@@ -16,32 +16,32 @@ from starlette.concurrency import run_in_threadpool
 from auth.links import RunTarget, ShareLink
 from auth.passwords import password_matches
 from auth.policy import Action
-from server.access import refuse_foreign_site
-from server.forms import read_form
-from server.grants import WholeRun, page_grant
+from server.callers.access import refuse_foreign_site
+from server.callers.signed_in import require_person
+from server.http.local_paths import local_path
+from server.http.redirects import lead_to
 from server.limits.middleware import too_many_words
 from server.limits.service import password_limits
-from server.link_cookies import set_key
-from server.link_gate import (
+from server.links.cookies import set_key
+from server.links.gate import (
     UNLOCK,
     active_link,
     admitted,
     known_viewer,
     link_path,
 )
-from server.link_passes import ENTRY, enter, lead_over
-from server.link_targets import target_name
-from server.local_paths import local_path
-from server.redirects import lead_to
+from server.links.grants import WholeRun, page_grant
+from server.links.passes import ENTRY, enter, lead_over
+from server.links.targets import target_name
 from server.registry.records import ProfilerSession
 from server.registry.sessions import find_session_of_run
 from server.routes.xprof import METHODS, XPROF_PATH
 from server.services import Services, ServicesDependency
-from server.signed_in import require_person
+from server.site.forms import read_form
 from server.ui.link_pages import render_unlock
 from server.ui.shell import RUN_EMPTY
-from server.views import View, query_of, stored_view
-from server.xprof_pages import html_response
+from server.xprof.pages import html_response
+from server.xprof.views import View, query_of, stored_view
 
 router = APIRouter(include_in_schema=False)
 

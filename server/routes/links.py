@@ -12,15 +12,16 @@ from auth import links
 from auth.identity import Principal
 from auth.policy import Action
 from auth.sharing_rules import SharingRules
-from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.errors import invalid_field
-from server.lifetimes import state_at
-from server.link_making import CHANGEABLE, change_link, make_link
-from server.link_schemas import CreatedLink, LinkChange, NewLink, ShareLink, ShareLinkList
-from server.link_targets import terms_of
-from server.masks import read_mask
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.errors import invalid_field
+from server.http.masks import read_mask
+from server.http.repeated import RepeatableParameters, make_once, repeatable, told_once
+from server.links.lifetimes import state_at
+from server.links.making import CHANGEABLE, change_link, make_link
+from server.links.schemas import CreatedLink, LinkChange, NewLink, ShareLink, ShareLinkList
+from server.links.targets import terms_of
 from server.names import link_name, run_name, session_name
 from server.registry.errors import RegistryError, run_not_found, session_not_found
 from server.registry.links import SqlLinkStore, link_etag
@@ -28,11 +29,10 @@ from server.registry.records import Json
 from server.registry.rules import get_sharing_rules
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
-from server.repeated import RepeatableParameters, make_once, repeatable, told_once
 from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters
 from server.schemas import ListParameters, ResourceId
 from server.services import Services, ServicesDependency
-from server.views import stored_view
+from server.xprof.views import stored_view
 
 router = api_router("/v1", "links")
 

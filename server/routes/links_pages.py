@@ -9,13 +9,13 @@ from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
-from server.aip import PageToken, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.forms import read_form
-from server.link_targets import target_name
-from server.local_paths import local_path
+from server.audit.notes import note_audited
+from server.callers.signed_in import NothingThereError, Person
+from server.http.aip import PageToken, next_page_token, page_request
+from server.http.local_paths import local_path
+from server.http.redirects import lead_to
+from server.links.targets import target_name
 from server.names import is_id, link_name
-from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.link_lists import get_listed_link, search_links
 from server.registry.links import SqlLinkStore
@@ -23,8 +23,8 @@ from server.registry.rules import get_sharing_rules
 from server.services import Services, ServicesDependency
 from server.share_pages.lines import line_of
 from server.share_pages.searching import STATES, WHOSE, read_query
-from server.signed_in import NothingThereError, Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

@@ -6,8 +6,8 @@ metrics; this hub looks at none, so there are none.
 
 from __future__ import annotations
 
-from server.error_table import NOT_FOUND
-from server.errors import ApiError
+from server.http.error_table import NOT_FOUND
+from server.http.errors import ApiError
 from server.managed.access import PlaceDependency, SessionReader, managed_router
 from server.managed.lookups import find_run
 from server.managed.workloads import profiler_targets

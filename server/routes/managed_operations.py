@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
-from server.aip import next_page_token, page_request
-from server.audit_notes import note_unchanged
+from server.audit.notes import note_unchanged
+from server.http.aip import next_page_token, page_request
 from server.managed.access import (
     Parameters,
     PlaceDependency,
@@ -20,11 +20,11 @@ from server.managed.access import (
 from server.managed.lookups import target_message
 from server.managed.names import Place
 from server.managed.operations import operation_message
-from server.public_address import PageBase
 from server.registry.operations import delete_operation, get_operation, list_operations
 from server.registry.records import Json
 from server.schemas import ResourceId
 from server.services import Services, ServicesDependency
+from server.site.public_address import PageBase
 
 router = managed_router("/operations")
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from server.aip import SORTABLE, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.error_table import PRECONDITION
-from server.errors import ApiError, invalid_field
+from server.audit.notes import note_audited
+from server.http.aip import SORTABLE, next_page_token, page_request
+from server.http.error_table import PRECONDITION
+from server.http.errors import ApiError, invalid_field
 from server.managed import run_values
 from server.managed.access import (
     Parameters,

@@ -11,8 +11,8 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from server.aip import SORTABLE, next_page_token, page_request
-from server.audit_notes import note_audited
+from server.audit.notes import note_audited
+from server.http.aip import SORTABLE, next_page_token, page_request
 from server.managed import session_values
 from server.managed.access import (
     Parameters,
@@ -29,7 +29,6 @@ from server.managed.names import managed_session_name, place_name, session_id_of
 from server.managed.operations import finish, operation_message
 from server.managed.shapes import SESSION, read_message
 from server.names import session_name
-from server.public_address import PageBase, dashboard_uri
 from server.registry import records, sessions
 from server.registry.attempts import choose_attempt
 from server.registry.database import Database
@@ -39,6 +38,7 @@ from server.registry.records import Json
 from server.registry.session_changes import SessionChanges, change_session
 from server.schemas import JsonObject, ResourceId
 from server.services import ServicesDependency
+from server.site.public_address import PageBase, dashboard_uri
 
 router = managed_router("/machineLearningRuns/{run}/profilerSessions")
 _RULES = Rules(SESSION, session_values.SERVER_SET)

@@ -13,19 +13,19 @@ from starlette.concurrency import run_in_threadpool
 from auth.identity import Role
 from auth.members import read_member
 from auth.policy import Action
-from server.aip import PageToken, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.errors import ApiError
-from server.forms import read_form
-from server.members_page import ROLES, MemberForm, admin_rows, member_rows, signed_in_rows
-from server.redirects import lead_to
+from server.audit.notes import note_audited
+from server.callers.signed_in import Person
+from server.http.aip import PageToken, next_page_token, page_request
+from server.http.errors import ApiError
+from server.http.redirects import lead_to
 from server.registry import members
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.errors import RegistryError
 from server.routes.members import add, change, remove
 from server.services import Services, ServicesDependency
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.forms import read_form
+from server.site.members_page import ROLES, MemberForm, admin_rows, member_rows, signed_in_rows
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

@@ -10,11 +10,11 @@ from fastapi import Depends, Query, Request, Response
 from auth import members as people
 from auth.identity import Principal, Role
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.errors import invalid_field
-from server.masks import read_mask
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.errors import invalid_field
+from server.http.masks import read_mask
 from server.names import member_name
 from server.registry import members
 from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters

@@ -15,9 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from auth.push_tokens import PushVerifier
 from auth.signed_tokens import KeysUnavailableError
 from loader.storage.address import GCS_SCHEME
-from server.error_table import BODY_TOO_LARGE, NOT_FOUND, UNAUTHENTICATED, UNAVAILABLE
-from server.errors import ApiError
-from server.limited_body import BodyTooLargeError, read_limited_body
+from server.http.error_table import BODY_TOO_LARGE, NOT_FOUND, UNAUTHENTICATED, UNAVAILABLE
+from server.http.errors import ApiError
+from server.http.limited_body import BodyTooLargeError, read_limited_body
 from server.names import has_controls
 from server.services import Services, ServicesDependency
 

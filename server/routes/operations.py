@@ -12,8 +12,8 @@ from fastapi import Depends, Query
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import next_page_token, page_request
+from server.callers.access import api_router, require
+from server.http.aip import next_page_token, page_request
 from server.names import operation_name
 from server.registry import operations, records
 from server.schemas import ListParameters, Operation, OperationList, ResourceId

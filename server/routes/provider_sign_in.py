@@ -18,16 +18,16 @@ from auth.browser_sessions import SignInMethod, session_of_person
 from auth.members import KnownPerson, members_for, principal_of_person
 from auth.oidc import SignInRefusal, SignInRefusedError, new_attempt
 from server.audit.requests import record_sign_in
-from server.browser_cookies import attempt_cookie, forget_attempt, set_attempt
-from server.iap import no_role
-from server.oidc_provider import OidcProvider
-from server.public_address import PageBase
-from server.redirects import lead_to
+from server.callers.browser_cookies import attempt_cookie, forget_attempt, set_attempt
+from server.callers.iap import no_role
+from server.callers.oidc_provider import OidcProvider
+from server.callers.signed_in import NothingThereError
+from server.callers.turned_away import CALLBACK_PATH, PROVIDER_PATH
+from server.http.redirects import lead_to
 from server.registry.members import memberships_of
 from server.routes.sign_in import RUNS_PATH, back_path, begin, sign_in_page
 from server.services import Services, ServicesDependency
-from server.signed_in import NothingThereError
-from server.turned_away import CALLBACK_PATH, PROVIDER_PATH
+from server.site.public_address import PageBase
 from server.ui.sign_in_page import REFUSALS
 
 router = APIRouter(include_in_schema=False)

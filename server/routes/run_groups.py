@@ -12,12 +12,12 @@ from fastapi import Depends, Query, Request, Response
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.errors import invalid_field
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.errors import invalid_field
+from server.http.masks import read_mask
 from server.lifecycle.showing import require_may_hold
-from server.masks import read_mask
 from server.names import LONGEST_LINE, group_name, has_controls
 from server.registry import groups
 from server.routes.runs import IfMatch, UpdateParameters

@@ -14,11 +14,12 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
 from loader.errors import LoaderError
-from server.audit_notes import note_audited
-from server.errors import ApiError
-from server.forms import read_form
+from server.audit.notes import note_audited
+from server.callers.session_passes import run_prefix
+from server.callers.signed_in import Person
+from server.http.errors import ApiError
+from server.http.redirects import lead_to
 from server.names import run_name, session_name
-from server.redirects import lead_to
 from server.registry.deleting import delete_run, undelete_run
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.runs import RunChanges, update_run
@@ -27,10 +28,9 @@ from server.routes.session_merges import find_merge_offers, merge_captures
 from server.run_pages.reading import find_run, read_run_view
 from server.schemas import Prose
 from server.services import Services, ServicesDependency
-from server.session_passes import run_prefix
-from server.session_schemas import NewMerge
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.sessions.schemas import NewMerge
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

@@ -12,11 +12,12 @@ from typing import Annotated
 from fastapi import Depends, Query, Request, Response
 
 from auth.policy import Action
-from server.aip import PageToken
+from server.callers.signed_in import Person
 from server.comparing.addresses import Addresses
 from server.comparing.sides import SessionRef
+from server.http.aip import PageToken
+from server.http.redirects import lead_to
 from server.names import is_id
-from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.run_lists import RunListPage, run_choices, search_runs
 from server.routes.sign_in import RUNS_PATH
@@ -25,8 +26,7 @@ from server.run_pages.addresses import ReadChoice, read_choice
 from server.run_pages.reading import find_run, read_run_view
 from server.run_pages.run_list import view_of
 from server.services import Services, ServicesDependency
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

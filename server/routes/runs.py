@@ -11,22 +11,22 @@ from fastapi import Depends, Header, Query, Request, Response
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import SORTABLE, expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.errors import invalid_field
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
 from server.filters import RUN_FIELDS as RUN_FILTER
 from server.filters import read_filter
+from server.http.aip import SORTABLE, expected_etag, next_page_token, page_request
+from server.http.errors import invalid_field
+from server.http.masks import read_mask
+from server.http.repeated import RepeatableParameters, make_once, repeatable
 from server.lifecycle.showing import require_may_hold, with_purge_times
-from server.masks import read_mask
 from server.names import run_name
 from server.registry import deleting, records, runs
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.requests import RepeatableRequest
-from server.repeated import RepeatableParameters, make_once, repeatable
-from server.run_resources import RUN_DOCUMENTS, RUN_FIELDS, run_changes, run_resources
 from server.schemas import ApiModel, EmptyAnswer, ResourceId, Run, RunList, RunListParameters
 from server.services import Services, ServicesDependency
+from server.sessions.run_resources import RUN_DOCUMENTS, RUN_FIELDS, run_changes, run_resources
 
 router = api_router("/v1/machineLearningRuns", "runs")
 

@@ -12,12 +12,11 @@ from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
-from server.audit_notes import note_audited
-from server.days import HOW_TO_WRITE, read_day
-from server.forms import read_form
+from server.audit.notes import note_audited
+from server.callers.signed_in import NothingThereError, Person
+from server.http.redirects import lead_to
 from server.lifecycle.restoring import bring_session_back
 from server.names import LONGEST_LINE, has_controls, session_name
-from server.redirects import lead_to
 from server.registry.deleting import delete_session
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.prewarm import UNDER_WAY, PrewarmState, change_prewarm
@@ -27,8 +26,9 @@ from server.routes.session_pages import SESSION_PATH, session_response
 from server.services import Services, ServicesDependency
 from server.session_pages.addresses import addresses_of
 from server.session_pages.finding import require_session
-from server.signed_in import NothingThereError, Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.days import HOW_TO_WRITE, read_day
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

@@ -10,13 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
-from server.aip import PageToken
-from server.audit_notes import note_audited
+from server.audit.notes import note_audited
+from server.callers.signed_in import NotAllowedError, NothingThereError, Person
 from server.comment_schemas import LONGEST_COMMENT, CommentText
 from server.comments.rules import is_author, require_author, require_deleter
-from server.forms import read_form
+from server.http.aip import PageToken
+from server.http.redirects import lead_to
 from server.names import comment_name, session_name
-from server.redirects import lead_to
 from server.registry.comments import (
     Comment,
     NewComment,
@@ -33,9 +33,9 @@ from server.session_pages.addresses import SessionAddresses, addresses_of
 from server.session_pages.commenting import page_of_comments
 from server.session_pages.comments import CommentForm, comment_form, view_in_words
 from server.session_pages.finding import require_session
-from server.signed_in import NotAllowedError, NothingThereError, Person
-from server.site_pages import page_response, page_router, person_who
-from server.views import NewView, View, query_of, read_state, stored_view
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
+from server.xprof.views import NewView, View, query_of, read_state, stored_view
 
 router = page_router()
 

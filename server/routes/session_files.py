@@ -13,16 +13,16 @@ from starlette.concurrency import run_in_threadpool
 from auth.identity import Principal
 from auth.policy import Action
 from loader.errors import LoaderError
-from server.access import api_router, require
-from server.file_downloads import download_response, find_host
+from server.callers.access import api_router, require
+from server.callers.signed_in import Person
 from server.registry.sessions import get_session
 from server.schemas import Line, ResourceId
 from server.services import ServicesDependency
 from server.session_pages.finding import require_session
-from server.signed_in import Person
-from server.site_pages import page_router, person_who
-from server.tool_answers import ToolAnswers
-from server.xprof_pages import problem_response
+from server.site.routes import page_router, person_who
+from server.xprof.file_downloads import download_response, find_host
+from server.xprof.pages import problem_response
+from server.xprof.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/hosts", "sessions")
 page_routes = page_router()

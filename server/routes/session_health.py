@@ -14,16 +14,16 @@ from auth.identity import Principal
 from auth.policy import Action
 from loader.keys import ToolRequest
 from loader.tools import HEALTH
-from server.access import api_router, require
+from server.callers.access import api_router, require
 from server.registry import sessions
 from server.schemas import ResourceId
 from server.schemas.progress import AnswerProgress
 from server.services import ServicesDependency
-from server.session_inspection import inspect_session
-from server.session_problems import count_hosts, problem_of
-from server.session_schemas import SessionHealth
-from server.tool_answers import ToolAnswers
-from server.tool_fitness import unfit_tools
+from server.sessions.inspection import inspect_session
+from server.sessions.problems import count_hosts, problem_of
+from server.sessions.schemas import SessionHealth
+from server.xprof.tool_answers import ToolAnswers
+from server.xprof.tool_fitness import unfit_tools
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions/{session}/health", "sessions")
 

@@ -19,9 +19,19 @@ from auth.identity import Principal
 from auth.policy import Action
 from loader.catalog import SessionFiles
 from loader.errors import ErrorCode, LoaderError
-from server.access import api_router, require
-from server.audit_notes import note_audited, note_unchanged
-from server.captures import (
+from server.audit.notes import note_audited, note_unchanged
+from server.callers.access import api_router, require
+from server.http.error_table import PRECONDITION
+from server.http.errors import ApiError, invalid_field
+from server.http.repeated import RepeatableParameters, made_before, made_meanwhile, repeatable
+from server.names import check_id, session_name
+from server.registry import sessions
+from server.registry.errors import RegistryError
+from server.registry.records import ProfilerSession, SessionOrigin
+from server.registry.requests import RepeatableRequest
+from server.schemas import ResourceId, Session
+from server.services import Services, ServicesDependency
+from server.sessions.captures import (
     Capture,
     MergeOffer,
     find_offers,
@@ -32,22 +42,12 @@ from server.captures import (
     strangers,
     worth_reading,
 )
-from server.error_table import PRECONDITION
-from server.errors import ApiError, invalid_field
-from server.names import check_id, session_name
-from server.public_address import PageBase
-from server.registry import sessions
-from server.registry.errors import RegistryError
-from server.registry.records import ProfilerSession, SessionOrigin
-from server.registry.requests import RepeatableRequest
-from server.repeated import RepeatableParameters, made_before, made_meanwhile, repeatable
-from server.schemas import ResourceId, Session
-from server.services import Services, ServicesDependency
-from server.session_inspection import inspect_session
-from server.session_resources import with_hosts
-from server.session_schemas import MergeOffer as OfferResource
-from server.session_schemas import MergeOfferList, NewMerge
-from server.tool_answers import ToolAnswers
+from server.sessions.inspection import inspect_session
+from server.sessions.resources import with_hosts
+from server.sessions.schemas import MergeOffer as OfferResource
+from server.sessions.schemas import MergeOfferList, NewMerge
+from server.site.public_address import PageBase
+from server.xprof.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}", "sessions")
 

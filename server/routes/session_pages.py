@@ -13,9 +13,11 @@ from fastapi import Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
+from server.callers.session_passes import ENTER, enter
+from server.callers.signed_in import Person
 from server.figures.freshness import Wish
-from server.grants import session_grant
-from server.redirects import lead_to
+from server.http.redirects import lead_to
+from server.links.grants import session_grant
 from server.routes.xprof import METHODS, XPROF_PATH
 from server.services import Services, ServicesDependency
 from server.session_pages.commenting import comments_of_session
@@ -23,9 +25,7 @@ from server.session_pages.figures import FIRST_HOSTS
 from server.session_pages.finding import require_session
 from server.session_pages.hosts import HostsPart, look_at_hosts
 from server.session_pages.page import session_page
-from server.session_passes import ENTER, enter
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

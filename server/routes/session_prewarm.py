@@ -11,13 +11,13 @@ from fastapi import Depends
 
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.public_address import PageBase
+from server.callers.access import api_router, require
 from server.registry import sessions
 from server.registry.prewarm import UNDER_WAY, PrewarmState, change_prewarm
 from server.schemas import ResourceId, Session
 from server.services import ServicesDependency
-from server.session_resources import session_resource
+from server.sessions.resources import session_resource
+from server.site.public_address import PageBase
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
 

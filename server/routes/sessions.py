@@ -18,30 +18,29 @@ from auth.policy import Action
 from loader.catalog import SessionFiles, find_sessions, host_of, list_session
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import Storage
-from server.access import api_router, require
-from server.aip import SORTABLE, expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
 from server.discovery.finding import can_be_told
-from server.error_table import FORBIDDEN, INVALID
-from server.errors import ApiError, invalid_field
 from server.filters import SESSION_FIELDS as SESSION_FILTER
 from server.filters import read_filter
+from server.http.aip import SORTABLE, expected_etag, next_page_token, page_request
+from server.http.error_table import FORBIDDEN, INVALID
+from server.http.errors import ApiError, invalid_field
+from server.http.masks import read_mask
+from server.http.repeated import RepeatableParameters, make_once, repeatable
 from server.lifecycle.restoring import bring_session_back
 from server.lifecycle.showing import require_may_hold, with_keeping, with_purge_times
-from server.masks import read_mask
 from server.names import check_id, session_name
-from server.public_address import PageBase
 from server.registry import deleting, runs, sessions
 from server.registry.attempts import choose_attempt
 from server.registry.records import ProfilerSession, Run, SessionState
 from server.registry.requests import RepeatableRequest
 from server.registry.session_changes import SessionChanges, change_session
-from server.repeated import RepeatableParameters, make_once, repeatable
 from server.routes.runs import DeleteParameters, IfMatch, UpdateParameters
 from server.schemas import EmptyAnswer, ResourceId, Session, SessionList, SessionListParameters
 from server.services import Services, ServicesDependency
-from server.session_inspection import recall_inspection
-from server.session_resources import (
+from server.sessions.inspection import recall_inspection
+from server.sessions.resources import (
     SESSION_DOCUMENTS,
     SESSION_FIELDS,
     asked_expiry,
@@ -52,7 +51,8 @@ from server.session_resources import (
     with_hosts,
     with_problem,
 )
-from server.tool_answers import ToolAnswers
+from server.site.public_address import PageBase
+from server.xprof.tool_answers import ToolAnswers
 
 router = api_router("/v1/machineLearningRuns/{run}/profilerSessions", "sessions")
 

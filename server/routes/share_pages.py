@@ -14,13 +14,13 @@ from starlette.concurrency import run_in_threadpool
 
 from auth.links import RunTarget
 from auth.policy import Action
-from server.audit_notes import note_audited
-from server.errors import ApiError
-from server.forms import read_form
-from server.link_making import change_link, make_link
-from server.link_targets import terms_of
+from server.audit.notes import note_audited
+from server.callers.signed_in import NothingThereError, Person
+from server.http.errors import ApiError
+from server.http.redirects import lead_to
+from server.links.making import change_link, make_link
+from server.links.targets import terms_of
 from server.names import is_id, link_name
-from server.redirects import lead_to
 from server.registry.link_lists import LinkSearch, ListedLink, get_listed_link, search_links
 from server.registry.pages import PageRequest
 from server.registry.rules import get_sharing_rules
@@ -38,10 +38,10 @@ from server.share_pages.forms import (
 from server.share_pages.lines import line_of
 from server.share_pages.offers import make_offer
 from server.share_pages.targets import ShareTarget, find_target
-from server.signed_in import NothingThereError, Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 from server.ui.qr import qr_code
-from server.views import in_words
+from server.xprof.views import in_words
 
 router = page_router()
 

@@ -11,11 +11,11 @@ from fastapi import Depends, Query, Request, Response
 from auth import sharing_rules
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import expected_etag
-from server.audit_notes import note_audited
-from server.link_schemas import SharingRules, SharingRulesChange, SharingRulesFields
-from server.masks import read_mask
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
+from server.http.aip import expected_etag
+from server.http.masks import read_mask
+from server.links.schemas import SharingRules, SharingRulesChange, SharingRulesFields
 from server.registry.records import Json
 from server.registry.rules import StoredRules, change_sharing_rules, get_sharing_rules
 from server.routes.runs import IfMatch, UpdateParameters

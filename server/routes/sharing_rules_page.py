@@ -10,17 +10,17 @@ from fastapi import Depends, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from auth.policy import Action
-from server.audit_notes import note_audited
-from server.forms import read_form
+from server.audit.notes import note_audited
+from server.callers.signed_in import Person
+from server.http.redirects import lead_to
 from server.names import to_camel
-from server.redirects import lead_to
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.rules import StoredRules, change_sharing_rules, get_sharing_rules
 from server.routes.sharing_rules import NAME
 from server.services import Services, ServicesDependency
 from server.share_pages.rules_form import RulesForm, form_of, read_rules_form, rules_of
-from server.signed_in import Person
-from server.site_pages import page_response, page_router, person_who
+from server.site.forms import read_form
+from server.site.routes import page_response, page_router, person_who
 
 router = page_router()
 

@@ -14,21 +14,21 @@ from starlette.concurrency import run_in_threadpool
 from auth.browser_sessions import BrowserSession, session_by_token
 from auth.identity import find_working_token
 from auth.policy import Action, may
-from server.access import refuse_foreign_site
 from server.audit.requests import record_sign_in
-from server.browser_cookies import set_signed_in, signed_in_cookie
-from server.forms import read_form
-from server.iap import find_iap_person, no_role
-from server.link_passes import ENTRY
-from server.local_paths import local_path
-from server.redirects import lead_to
+from server.callers.access import refuse_foreign_site
+from server.callers.browser_cookies import set_signed_in, signed_in_cookie
+from server.callers.iap import find_iap_person, no_role
+from server.callers.signed_in import find_person, note_wrong_guess, seconds_to_wait
+from server.callers.turned_away import SIGN_IN_PATH, provider_path
+from server.http.local_paths import local_path
+from server.http.redirects import lead_to
+from server.links.passes import ENTRY
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.tokens import SqlTokenStore
 from server.services import Services, ServicesDependency
-from server.signed_in import find_person, note_wrong_guess, seconds_to_wait
-from server.turned_away import SIGN_IN_PATH, provider_path
+from server.site.forms import read_form
 from server.ui.sign_in_page import SignInPage, render_sign_in
-from server.xprof_pages import html_response
+from server.xprof.pages import html_response
 
 router = APIRouter(include_in_schema=False)
 

@@ -14,20 +14,20 @@ from fastapi import APIRouter, Request, Response
 
 from auth.browser_sessions import NO_SESSION
 from auth.oidc import SignInRefusedError
-from server.access import refuse_foreign_site
 from server.audit.requests import SIGNED_OUT, record
-from server.browser_cookies import forget_signed_in, signed_in_cookie
-from server.iap import find_iap_person
+from server.callers.access import refuse_foreign_site
+from server.callers.browser_cookies import forget_signed_in, signed_in_cookie
+from server.callers.iap import find_iap_person
+from server.callers.signed_in import find_person
+from server.callers.turned_away import SIGN_IN_PATH
+from server.http.redirects import lead_to
 from server.names import browser_session_name
-from server.public_address import PageBase
-from server.redirects import lead_to
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.routes.sign_in import RUNS_PATH
 from server.services import Services, ServicesDependency
-from server.signed_in import find_person
-from server.turned_away import SIGN_IN_PATH
+from server.site.public_address import PageBase
 from server.ui.signed_out_page import SignedOutPage, render_signed_out
-from server.xprof_pages import html_response
+from server.xprof.pages import html_response
 
 router = APIRouter(include_in_schema=False)
 logger = logging.getLogger(__name__)

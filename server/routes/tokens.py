@@ -10,14 +10,14 @@ from fastapi import Depends, Query, Request, Response
 from auth import identity
 from auth.identity import Principal
 from auth.policy import Action
-from server.access import api_router, require
-from server.aip import expected_etag, next_page_token, page_request
-from server.audit_notes import note_audited
-from server.lifetimes import expiry, state_at
+from server.audit.notes import note_audited
+from server.callers.access import api_router, require
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.repeated import RepeatableParameters, make_once, repeatable, told_once
+from server.links.lifetimes import expiry, state_at
 from server.names import token_name
 from server.registry.records import revocable_etag
 from server.registry.tokens import SqlTokenStore
-from server.repeated import RepeatableParameters, make_once, repeatable, told_once
 from server.routes.runs import DeleteParameters, IfMatch
 from server.schemas import (
     ApiToken,

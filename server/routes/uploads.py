@@ -15,17 +15,17 @@ from starlette.concurrency import run_in_threadpool
 from auth.identity import Principal
 from auth.policy import Action, may
 from loader.storage.base import XPLANE_SUFFIX
-from server.access import StreamedRoute, api_router, require
-from server.audit_notes import note_audited
-from server.error_table import FORBIDDEN, PRECONDITION
-from server.errors import ApiError, invalid_field
+from server.audit.notes import note_audited
+from server.callers.access import StreamedRoute, api_router, require
+from server.http.error_table import FORBIDDEN, PRECONDITION
+from server.http.errors import ApiError, invalid_field
 from server.names import check_id, session_name
-from server.public_address import PageBase
 from server.registry import sessions
 from server.schemas import EmptyAnswer, ResourceId, Session
+from server.schemas.uploads import HostUpload, UploadParameters
 from server.services import Services, ServicesDependency
-from server.session_resources import session_resource
-from server.upload_schemas import HostUpload, UploadParameters
+from server.sessions.resources import session_resource
+from server.site.public_address import PageBase
 from server.uploads.headers import read_etag, read_headers
 from server.uploads.placing import Partial, Target, Whole
 from server.uploads.service import Uploads

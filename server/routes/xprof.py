@@ -1,6 +1,6 @@
 """XProf under a link: the routes that XProf's UI asks, pinned to one session.
 
-The session comes from the path alone (`server.grants`). `run`, `session_path`, `run_path` and
+The session comes from the path alone (`server.links.grants`). `run`, `session_path`, `run_path` and
 `base_session_id` are never read, hosts and modules must be the session's own, unknown parameters are dropped,
 and what XProf offers besides (capture, cache generation, local files) does not
 exist here.
@@ -22,27 +22,27 @@ from loader.engine.base import XPROF_VERSION
 from loader.errors import LoaderError
 from loader.hosts import host_menu
 from loader.tools import TOOLS, tool_named
-from server.asked_first import asked_first
-from server.first_glance import first_glance, opened_tool
-from server.grants import SessionGrant, page_grant, session_grant
-from server.link_gate import require_opened
-from server.link_openings import keep_opening, note_opening
-from server.redaction import answers_for, redaction_of
-from server.redirects import lead_to
-from server.revalidated import revalidated_response
+from server.http.redirects import lead_to
+from server.http.revalidated import revalidated_response
+from server.links.gate import require_opened
+from server.links.grants import SessionGrant, page_grant, session_grant
+from server.links.openings import keep_opening, note_opening
+from server.links.redaction import answers_for, redaction_of
+from server.links.shared_page import page_data
 from server.services import Services, ServicesDependency
-from server.session_inspection import inspect_session
-from server.session_status import missing_hosts, status_of_failure, status_of_session
-from server.shared_page import page_data
+from server.sessions.inspection import inspect_session
+from server.sessions.status import missing_hosts, status_of_failure, status_of_session
 from server.ui.page_data import PageData
-from server.xprof_pages import (
+from server.xprof.asked_first import asked_first
+from server.xprof.first_glance import first_glance, opened_tool
+from server.xprof.pages import (
     figure_response,
     file_response,
     index_response,
     problem_response,
     static_response,
 )
-from server.xprof_queries import DATA, TIMELINE, request_of_route
+from server.xprof.queries import DATA, TIMELINE, request_of_route
 
 XPROF_PATH = "/data/plugin/profile"
 PLACES = ("/s/{token}", "/s/{token}/sessions/{session}", "/runs/{run}/sessions/{session}")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from server.answer_progress import progress_response
-from server.redaction import answers_for
+from server.links.redaction import answers_for
 from server.routes.xprof import METHODS, PLACES, XPROF_PATH, Grant, first_values
 from server.services import ServicesDependency
-from server.xprof_queries import DATA, request_of_route
+from server.xprof.progress import progress_response
+from server.xprof.queries import DATA, request_of_route
 
 routes = APIRouter(prefix=XPROF_PATH + "/progress", include_in_schema=False)
 """For `server.routes.xprof.at_all_places`."""

@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from server.days import HOW_TO_WRITE, read_day
-from server.errors import ApiError
 from server.filters import RUN_FIELDS, read_filter
+from server.http.errors import ApiError
 from server.names import LONGEST_LINE
 from server.registry.records import RunState
 from server.registry.run_lists import RunOrder, RunQuery
+from server.site.days import HOW_TO_WRITE, read_day
 
 ROWS = 50
 """Runs on a page."""

@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.aip import next_page_token, page_request
+from server.callers.signed_in import NothingThereError
 from server.figures.freshness import Wish
+from server.http.aip import next_page_token, page_request
 from server.lifecycle.due import when_due
 from server.names import is_id, run_name
-from server.page_paths import run_page
 from server.registry.audit import AuditEvent, list_audit_events
 from server.registry.conditions import AnyOf, Compare, Matches, Operator, Subject
 from server.registry.errors import RegistryError, RegistryProblem
@@ -26,7 +26,7 @@ from server.registry.summaries import SessionSummary, summaries_of
 from server.run_pages.history import MOST, history_of
 from server.run_pages.run_view import RunRights, RunView, SessionsPart, run_view
 from server.services import Services
-from server.signed_in import NothingThereError
+from server.site.paths import run_page
 
 SESSIONS = 25
 """Sessions on a page."""

@@ -9,8 +9,6 @@ from shlex import quote
 
 from server.comments.text import Piece, pieces_of
 from server.lifecycle.due import Due
-from server.page_paths import run_page, session_page
-from server.prewarm import shown_state
 from server.registry.prewarm import PrewarmState
 from server.registry.records import ProfilerSession, Run, RunState, SessionState
 from server.registry.run_facts import RunAttempt
@@ -19,9 +17,11 @@ from server.run_pages.addresses import RunChoice
 from server.run_pages.config_tables import ConfigTable, config_tables, document_table
 from server.run_pages.history import Happening
 from server.run_pages.run_list import STATE_KINDS, STATE_WORDS, Label, labels_of
-from server.session_words import KIND_WORDS, PREWARM_WORDS
+from server.sessions.words import KIND_WORDS, PREWARM_WORDS
+from server.site.paths import run_page, session_page
 from server.ui.sparkline import Sparkline, sparkline
 from server.ui.words import duration
+from server.xprof.prewarm import shown_state
 
 _UNSAID = frozenset({PrewarmState.DONE, PrewarmState.SKIPPED})
 """States of converting in advance that need no word in a list: nobody waits for anything."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from loader.progress import Phase
+from loader.coordination.progress import Phase
 from server.schemas.base import ApiModel
 
 

@@ -1,4 +1,4 @@
-"""Sessions as JSON, shared by the routes and the client; their health is in `server.session_schemas`."""
+"""Sessions as JSON, shared by the routes and the client; their health is in `server.sessions.schemas`."""
 
 from __future__ import annotations
 

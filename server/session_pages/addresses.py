@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
+from server.callers.session_passes import run_prefix, session_prefix
 from server.services import Services
-from server.session_passes import run_prefix, session_prefix
 from server.ui.shell import PROFILE_PATH
-from server.views import View, query_of
+from server.xprof.views import View, query_of
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auth.identity import Principal
 from auth.policy import Action, may
-from server.aip import next_page_token, page_request
+from server.http.aip import next_page_token, page_request
 from server.names import session_name
 from server.registry.comments import count_comments, list_comments
 from server.registry.pages import PageRequest
@@ -18,7 +18,7 @@ from server.session_pages.comments import (
     comment_form,
     comment_views,
 )
-from server.views import View
+from server.xprof.views import View
 
 
 def comments_of_session(

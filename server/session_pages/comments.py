@@ -12,7 +12,7 @@ from server.comments.text import Piece, RangeAddress, pieces_of
 from server.registry.comments import Comment
 from server.session_pages.addresses import SessionAddresses
 from server.session_pages.tools import tool_title
-from server.views import TRACE_TOOLS, View, in_words, query_of, stored_view
+from server.xprof.views import TRACE_TOOLS, View, in_words, query_of, stored_view
 
 MOST_SHOWN = 20
 """Newest comments on the page about the session; all of them have a page of their own."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from server.callers.signed_in import NothingThereError
 from server.names import is_id
 from server.registry.openings import find_opened
 from server.registry.records import ProfilerSession
 from server.services import Services
-from server.signed_in import NothingThereError
 
 
 def require_session(services: Services, run: str, session: str) -> ProfilerSession:

@@ -15,18 +15,18 @@ from loader.catalog import SessionFiles
 from loader.errors import COMES_BACK, LoaderError
 from loader.keys import ToolRequest
 from loader.tools import HEALTH, RUN_TOOLS
-from server.coming_back import busy_sentence, seconds_of_page
-from server.error_table import SOON_SECONDS
 from server.figures.freshness import Wish
+from server.http.coming_back import busy_sentence, seconds_of_page
+from server.http.error_table import SOON_SECONDS
 from server.registry.records import ProfilerSession
 from server.services import Services
-from server.session_inspection import inspect_session
 from server.session_pages.addresses import SessionAddresses
 from server.session_pages.tools import AbsentTools, ToolLink, absent_tools, tool_links
-from server.session_problems import count_hosts, problem_of
-from server.session_schemas import HostHealth
-from server.tool_answers import ToolAnswers
-from server.tool_fitness import unfit_tools
+from server.sessions.inspection import inspect_session
+from server.sessions.problems import count_hosts, problem_of
+from server.sessions.schemas import HostHealth
+from server.xprof.tool_answers import ToolAnswers
+from server.xprof.tool_fitness import unfit_tools
 
 _PATIENCE = ("respond-async, wait=2",)
 _TROUBLE_FIRST: Mapping[str, int] = MappingProxyType({"bad": 0, "warn": 1})

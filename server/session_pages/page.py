@@ -14,7 +14,6 @@ from auth.identity import Principal
 from auth.policy import Action, may
 from server.lifecycle.due import Due, Kept, when_due
 from server.names import session_name
-from server.prewarm import shown_state
 from server.registry.errors import RegistryError
 from server.registry.keeping import Keeping, keeping_of
 from server.registry.prewarm import UNDER_WAY
@@ -25,8 +24,9 @@ from server.services import Services
 from server.session_pages.addresses import SessionAddresses, addresses_of
 from server.session_pages.figures import HostPace, Tile, paces_of, step_curve, tiles_of
 from server.session_pages.hosts import count_text
-from server.session_words import KIND_WORDS, PREWARM_WORDS
+from server.sessions.words import KIND_WORDS, PREWARM_WORDS
 from server.ui.sparkline import Sparkline
+from server.xprof.prewarm import shown_state
 
 _KEPT: Mapping[Kept, str] = MappingProxyType(
     {

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from server.session_pages.addresses import SessionAddresses
-from server.session_schemas import ToolNote
-from server.tool_fitness import TITLES
-from server.views import View
+from server.sessions.schemas import ToolNote
+from server.xprof.tool_fitness import TITLES
+from server.xprof.views import View
 
 _TRACE = "trace_viewer@"
 TOOL_TITLES: Mapping[str, str] = MappingProxyType(

@@ -1,6 +1,6 @@
 """The forms by which links are made and changed: what was typed, read once and shown again where it is wrong.
 
-What may be typed is `server.link_schemas`' matter, and what is allowed `server.link_making`'s.
+What may be typed is `server.links.schemas`' matter, and what is allowed `server.links.making`'s.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from pydantic import ValidationError
 
 from auth.links import LinkAccess, ShareLink
-from server.errors import ApiError
-from server.link_schemas import LinkChange, NewLink
-from server.masks import Mask
+from server.http.errors import ApiError
+from server.http.masks import Mask
+from server.links.schemas import LinkChange, NewLink
 from server.share_pages.offers import Offer
-from server.views import View, read_state
+from server.xprof.views import View, read_state
 
 KEEP = "keep"
 """Lifetime of a link whose end stays as it is."""

@@ -9,7 +9,7 @@ from auth.links import LinkAccess, RunTarget, ShareLink
 from auth.sharing_rules import Breach, SharingRules
 from server.registry.link_lists import ListedLink
 from server.share_pages.targets import target_path, target_text
-from server.views import in_words, stored_view
+from server.xprof.views import in_words, stored_view
 
 _BREACHES = {
     Breach.UNLISTED: "The sharing rules allow no unlisted links any more.",

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from auth.links import LinkAccess
 from auth.sharing_rules import SharingRules
-from server.link_schemas import LONGEST_DAYS, SharingRulesFields
+from server.links.schemas import LONGEST_DAYS, SharingRulesFields
 
 _NAMES = {"longestDays": "longest", "defaultDays": "usual", "defaultAccess": "access"}
 _DAYS = f"Write a number of days up to {LONGEST_DAYS}, such as 14 or 0.5, or nothing."

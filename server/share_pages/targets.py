@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from auth.links import LinkTarget, RunTarget, SessionTarget
+from server.callers.session_passes import run_prefix, session_prefix
+from server.callers.signed_in import NothingThereError
 from server.names import is_id
-from server.page_paths import run_page, session_page
 from server.registry.errors import RegistryError, RegistryProblem
 from server.registry.runs import get_run
 from server.registry.sessions import get_session
 from server.services import Services
-from server.session_passes import run_prefix, session_prefix
-from server.signed_in import NothingThereError
+from server.site.paths import run_page, session_page
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loader.observing import CacheLayer, Lookup, PartRecord
-from server.part_metrics import PartMetrics
+from server.metrics.parts import PartMetrics
 from server.tracing.spans import Spans
 
 

@@ -10,13 +10,13 @@ import anyio.to_thread
 
 from loader.storage.base import Storage
 from loader.storage.writing import open_writer
-from server.prewarm import Prewarmer
 from server.registry.database import Database
 from server.settings import Settings
 from server.uploads.placing import Placer
 from server.uploads.room import UploadRoom
 from server.uploads.service import Uploads
 from server.uploads.store import UploadStore
+from server.xprof.prewarm import Prewarmer
 
 _THREADS = 16
 """Blocking calls at once: uploads that wait for a slow disk or bucket stop nothing else."""

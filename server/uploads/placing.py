@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from loader.storage.base import StoredFile
 from loader.storage.writing import AlreadyThereError
-from server.error_table import CONFLICT, EXISTS, NOT_FOUND
-from server.errors import ApiError
+from server.http.error_table import CONFLICT, EXISTS, NOT_FOUND
+from server.http.errors import ApiError
 from server.names import session_name
-from server.prewarm import Prewarmer
 from server.registry.database import Database
 from server.registry.holds import require_files_free
 from server.registry.records import ProfilerSession
@@ -23,6 +22,7 @@ from server.uploads.headers import Asked
 from server.uploads.receiving import digest_mismatch
 from server.uploads.sessions import Completed, complete, find_session, open_session
 from server.uploads.store import Progress, UploadStore, etag_of_file, upload_key
+from server.xprof.prewarm import Prewarmer
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Protocol, TypeVar
 
 from loader.storage.base import StoredFile
 from loader.storage.writing import Draft
-from server.error_table import BODY_TOO_LARGE, SLOW_CLIENT
-from server.errors import ApiError, invalid_field
+from server.http.error_table import BODY_TOO_LARGE, SLOW_CLIENT
+from server.http.errors import ApiError, invalid_field
 
 _BLOCK_BYTES = 1 << 20
 """Bytes that are gathered before they are written."""

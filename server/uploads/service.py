@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from loader.storage.writing import AlreadyThereError
-from server.error_table import CONFLICT, UNAVAILABLE
-from server.errors import ApiError, invalid_field
-from server.prewarm import Prewarmer
+from server.http.error_table import CONFLICT, UNAVAILABLE
+from server.http.errors import ApiError, invalid_field
 from server.uploads.cleaning import clean_now_and_then
 from server.uploads.headers import Asked, ContentRange
 from server.uploads.placing import Partial, Placer, Target, Whole
@@ -28,6 +27,7 @@ from server.uploads.receiving import (
 from server.uploads.room import UploadRoom
 from server.uploads.sessions import Completed
 from server.uploads.store import MOST_PARTS, Progress, UploadStore, upload_key
+from server.xprof.prewarm import Prewarmer
 
 MOST_AT_ONCE = 64
 """Bodies that one front end takes in at a time; each holds some MB of memory."""

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 
 from loader.catalog import SessionFiles, digest_of, list_session
 from loader.storage.base import Storage
-from server.error_table import PRECONDITION
-from server.errors import ApiError
-from server.prewarm import Prewarmer
+from server.http.error_table import PRECONDITION
+from server.http.errors import ApiError
 from server.registry.attempts import choose_attempt
 from server.registry.database import Database
 from server.registry.errors import RegistryError, RegistryProblem
@@ -23,6 +22,7 @@ from server.registry.session_changes import (
     note_look,
 )
 from server.registry.sessions import NewSession, create_session, get_session
+from server.xprof.prewarm import Prewarmer
 
 _SETTLED = frozenset({PrewarmState.NONE, PrewarmState.SKIPPED})
 

@@ -18,10 +18,10 @@ from starlette.routing import BaseRoute
 
 from auth.identity import Principal
 from auth.policy import Action, may, rule_of
-from server.access import ApiRoute
-from server.grants import page_grant, session_grant
+from server.callers.access import ApiRoute
+from server.links.grants import page_grant, session_grant
 from server.routes.ingest import ReportRoute
-from server.site_pages import PageRoute
+from server.site.routes import PageRoute
 
 
 class Credential(Enum):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loader.errors import ErrorCode
 from server.app import create_app
-from server.error_table import status_of
+from server.http.error_table import status_of
 from tests.services.api import api_settings
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")

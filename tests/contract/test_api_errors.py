@@ -8,9 +8,9 @@ from starlette.testclient import TestClient
 
 from auth.tokens import new_link_token
 from loader.errors import ErrorCode, LoaderError
-from server.error_table import LOADER_ANSWERS
-from server.errors import install_error_handlers
-from server.limited_body import MAX_BODY_BYTES
+from server.http.error_table import LOADER_ANSWERS
+from server.http.errors import install_error_handlers
+from server.http.limited_body import MAX_BODY_BYTES
 from tests.contract.api_calls import create_run, error_of
 from tests.services.api import Api
 

@@ -17,15 +17,15 @@ from starlette.responses import JSONResponse, PlainTextResponse
 
 from loader.errors import ErrorCode, LoaderError
 from loader.stopping import Stopping
-from server import error_table
 from server.app import create_app
-from server.error_table import LOADER_ANSWERS, TOO_MANY, UNAVAILABLE, ErrorAnswer
-from server.errors import ApiError, as_api_error
+from server.http import error_table
+from server.http.error_table import LOADER_ANSWERS, TOO_MANY, UNAVAILABLE, ErrorAnswer
+from server.http.errors import ApiError, as_api_error
+from server.http.middleware import SecurityHeaders
+from server.http.probes import READY_PATHS, add_probes
 from server.managed.errors import error_answer
-from server.middleware import SecurityHeaders
-from server.probes import READY_PATHS, add_probes
 from server.registry.errors import RegistryError, RegistryProblem
-from server.site_pages import page_router
+from server.site.routes import page_router
 from tests.services.api import api_settings
 
 BUSY = LoaderError(ErrorCode.BUSY, "The worker has much to do.", retry_after=7, ahead=3)

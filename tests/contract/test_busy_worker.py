@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from server.worker_protocol import ErrorBody
+from server.fleet.protocol import ErrorBody
 from tests.contract.api_calls import attach, create_run, session_path, write_profile
 from tests.contract.browsing import DATA, XPROF, browser
 from tests.contract.link_visits import make_link

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auth.identity import Role
-from server.file_downloads import MOST_TOLD_BYTES
+from server.xprof.file_downloads import MOST_TOLD_BYTES
 from tests.contract.api_calls import (
     PROFILE,
     attach,

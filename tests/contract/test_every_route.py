@@ -14,12 +14,12 @@ from auth.browser_sessions import BrowserSeals, BrowserSession, SignInMethod
 from auth.identity import Principal, Role
 from auth.policy import Action
 from auth.tokens import new_api_token
-from server.access import api_router, require
 from server.app import create_app
+from server.callers.access import api_router, require
 from server.commands.access_table import access_document
 from server.registry.browser_sessions import SqlBrowserSessions
 from server.registry.database import Database
-from server.site_pages import page_router, person_who
+from server.site.routes import page_router, person_who
 from tests.contract.api_calls import error_of, token_for
 from tests.contract.browsing import DATA
 from tests.contract.route_rules import (

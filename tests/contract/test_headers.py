@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from server.errors import install_error_handlers
-from server.middleware import security_headers
+from server.http.errors import install_error_handlers
+from server.http.middleware import security_headers
 from server.ui.policies import PageKind, Policies
 from tests.contract.api_calls import attach, authorize, new_session, write_profile
 from tests.services.api import api_settings, serve_api

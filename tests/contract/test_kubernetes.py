@@ -13,8 +13,8 @@ import typer
 import yaml
 
 from server.cli import app
-from server.metrics import Metrics
-from server.probes import METRICS_PATH, READY_PATHS
+from server.http.probes import METRICS_PATH, READY_PATHS
+from server.metrics.process import Metrics
 from server.serve import check_start
 from server.settings import Settings
 from server.start_checks import Part
@@ -277,7 +277,7 @@ def test_conversions_fit_into_a_workers_memory_and_disk(
         # Half a core would count as one conversion, and another worker's memory can't be lent.
         assert quantity(limits["cpu"]) == quantity(requests["cpu"]) >= 1
         assert limits["memory"] == requests["memory"]
-        # server/memory.py: four fifths are for conversions.
+        # server/machine/memory.py: four fifths are for conversions.
         assert settings.conversion_memory_bytes <= 0.8 * quantity(limits["memory"])
         volumes = {row["name"]: row for row in rows(at(manifest.pod, "spec.volumes"))}
         disk = quantity(at(volumes["data"], "emptyDir.sizeLimit"))
@@ -294,7 +294,7 @@ def test_a_pod_that_goes_lets_a_conversion_finish(
             continue
         settings = settings_of(overlay, manifest, monkeypatch)
         assert settings.stop_seconds >= settings.conversion_seconds
-        # A name is looked up every 5 s (server/worker_addresses.py), and CoreDNS keeps it for up to 30.
+        # A name is looked up every 5 s (server/fleet/addresses.py), and CoreDNS keeps it for up to 30.
         pause = at(manifest.container, "lifecycle.preStop.sleep.seconds")
         assert isinstance(pause, int)
         assert pause >= (35 if "worker" in manifest.name else 10)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import redis
 
-from loader.redis_results import connect
+from loader.caches.redis_results import connect
 from tests.contract.rendered_manifests import FOLDER, OVERLAYS, at, rendered, rows
 
 TOLD = (FOLDER.parents[1] / "docs" / "kubernetes.md").read_text()

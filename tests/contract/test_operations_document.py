@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from server.metrics import Metrics
+from server.metrics.process import Metrics
 from server.settings import Settings
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "operations.md").read_text()

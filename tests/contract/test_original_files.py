@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from auth.identity import Role
-from server.file_downloads import MOST_TOLD_BYTES, PIECE_BYTES
+from server.xprof.file_downloads import MOST_TOLD_BYTES, PIECE_BYTES
 from tests.contract.api_calls import attach, authorize, create_run, error_of, session_path
 from tests.contract.browsing import browser, signed_in
 from tests.services.api import Api, ApiServers

@@ -8,10 +8,10 @@ import httpx2
 import pytest
 import zstandard
 
+from loader.caches.results import ResultHeader
 from loader.catalog import list_session
-from loader.results import ResultHeader
 from loader.service import plan_for
-from server.xprof_queries import read_tool_request
+from server.xprof.queries import read_tool_request
 from tests.contract.link_visits import make_link
 from tests.services.api import Api
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import server.tool_answers as answers_module
+import server.xprof.tool_answers as answers_module
 from loader.storage.base import StoredFile
 from tests.services.api import api_settings, serve_api
 from tests.services.cluster import PROFILE_PATH, Answer, get

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from server.app import create_app
-from server.listening import StartError
+from server.machine.listening import StartError
 from server.serve import _build
 from tests.migrating import upgrade
 from tests.services.api import api_settings

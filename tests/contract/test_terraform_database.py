@@ -16,7 +16,7 @@ import redis
 import sqlalchemy as sa
 from sqlalchemy import make_url
 
-from loader.redis_results import connect
+from loader.caches.redis_results import connect
 from server.registry.database import Database
 from server.registry.errors import RegistryUnusableError
 from tests.services.terraform import MODULE

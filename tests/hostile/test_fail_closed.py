@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+from server.fleet.protocol import TOOL_DATA_PATH, worker_credential
 from tests.hostile.poorer_machine import owner_for
 from tests.services.processes import Process, free_port, http_status
 

@@ -8,7 +8,7 @@ import pytest
 
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
-from loader.intake import take_in
+from loader.intake.door import take_in
 from loader.storage.base import StoredFile
 from tests.wire_bytes import block, event_metadata, line, number, plane
 

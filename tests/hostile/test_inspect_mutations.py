@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 from loader.errors import LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.repair import apply_repairs
 from loader.inspection.result import Inspection
+from loader.intake.inspect import inspect_profile
 from tests.text_places import event, stat
 from tests.wire_bytes import block, event_metadata, good_profile, line, number, plane, stat_metadata
 

@@ -10,11 +10,11 @@ import pytest
 
 from loader.errors import LoaderError
 from loader.inspection.limits import InspectionLimits
+from loader.intake.remembered import RememberedIntake
+from loader.intake.scratch import Scratch
 from loader.redaction.intake import RedactedIntake
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redaction.vocabulary import TEXTS, WORDS
-from loader.remembered_intake import RememberedIntake
-from loader.scratch import Scratch
 from loader.storage.base import StoredFile
 from tests.scratch_parts import CountingStorage
 from tests.services.engine import CORPUS

@@ -19,9 +19,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from server import limited_body
-from server.connections import GuardedConnection
-from server.limited_body import read_limited_body
+from server.http import limited_body
+from server.http.connections import GuardedConnection
+from server.http.limited_body import read_limited_body
 from tests.services.hub import DemoHub
 
 _IDLE_SECONDS = 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import redis
 
-from loader.redis_results import connect
+from loader.caches.redis_results import connect
 from tests.services.cluster import Cluster, conversions, get
 from tests.services.pair import until
 from tests.services.redis import RedisServer

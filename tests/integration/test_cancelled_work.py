@@ -22,8 +22,8 @@ from loader.engine.base import Limits
 from loader.engine.xprof import XprofEngine
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.turns import Urgency
-from server.worker_protocol import (
+from loader.turns.order import Urgency
+from server.fleet.protocol import (
     BEAT,
     BEATS_HEADER,
     TOOL_DATA_PATH,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from loader.engine.rs import find_program
-from server.metrics import Metrics
+from server.metrics.process import Metrics
 from server.settings import Settings
-from server.worker import build_parts
+from server.worker.app import build_parts
 from tests.services.cluster import PROFILE_PATH, SECRET, conversions, get
 from tests.services.hub import HubFactory, HubProcess, share
 

@@ -13,7 +13,7 @@ from loader.engine.compare import first_difference
 from loader.engine.rs import serves
 from loader.engine.xprof import XprofEngine
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from tests.services.engine import MakeJob
 from tests.services.random_profiles import allocator_profile, device_profile
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from loader.admission import Admission
+from loader.conversion.shadow import ShadowComparisons
 from loader.engine.base import Converted, Job, Limits, Program
 from loader.engine.xprof import XprofEngine
-from loader.shadow import ShadowComparisons
-from loader.turns import Urgency
+from loader.turns.admission import Admission
+from loader.turns.order import Urgency
 from tests.services.engine import MakeJob
 
 LIMITS = Limits(seconds=60, memory_bytes=4 << 30, output_bytes=1 << 30)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import redis
 
-from loader.artifacts import DirectoryArtifacts
+from loader.caches.artifacts import DirectoryArtifacts
+from loader.caches.redis_results import connect
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
-from loader.redis_results import connect
 from tests.redis_workers import until, worker
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 from tests.services.redis import RedisServer

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from server.errors import ApiError
 from server.filters import RUN_FIELDS, read_filter
+from server.http.errors import ApiError
 from server.registry import runs
 from server.registry.database import Database
 from server.registry.pages import PageRequest

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from server.worker_addresses import WorkerAddresses
+from server.fleet.addresses import WorkerAddresses
 from tests.integration.test_cluster import busy_worker
 from tests.services.cluster import Cluster, conversions, get
 from tests.services.engine import CORPUS

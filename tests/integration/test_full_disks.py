@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from server.worker_addresses import WorkerAddresses
+from server.fleet.addresses import WorkerAddresses
 from tests.services.cluster import PROFILE_PATH, SECRET, conversions, get
 from tests.services.hub import HubFactory, HubProcess, copy_of, share
 from tests.services.small_disk import fill, small_disk

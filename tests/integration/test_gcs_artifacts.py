@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 import requests
 
-from loader.artifacts import MANIFEST
+from loader.caches.artifacts import MANIFEST
+from loader.caches.gcs_artifacts import GcsArtifacts
 from loader.errors import LoaderError
-from loader.gcs_artifacts import GcsArtifacts
 from tests.integration.fake_gcs import Answer, hashes, serving
 from tests.services.gcs import GcsEmulator
 

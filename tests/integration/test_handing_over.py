@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import redis
 
-from server.worker_addresses import WorkerAddresses
+from server.fleet.addresses import WorkerAddresses
 from tests.services.cluster import Answer, Cluster, conversions, get
 from tests.services.hub import HubProcess
 from tests.services.pair import until

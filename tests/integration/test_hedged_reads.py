@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from loader.redis_results import RedisGuard, RedisResults, connect, hedged_reads
-from loader.results import ResultHeader
+from loader.caches.redis_results import RedisGuard, RedisResults, connect, hedged_reads
+from loader.caches.results import ResultHeader
 from tests.services.pair import until
 from tests.services.redis import RedisServer, redis_program
 

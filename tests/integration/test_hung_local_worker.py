@@ -8,9 +8,9 @@ from pathlib import Path
 
 import psutil
 
-from server.local_worker import LocalWorker
+from server.fleet.local_worker import LocalWorker
+from server.fleet.signs import answers
 from server.settings import Settings
-from server.worker_signs import answers
 from tests.services.pair import until
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from server.demo.schema import parse_hlo, parse_space
 
 

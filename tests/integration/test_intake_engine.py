@@ -9,7 +9,7 @@ import pytest
 from loader.engine.base import Job, Limits
 from loader.engine.xprof import XprofEngine
 from loader.errors import ErrorCode, LoaderError
-from loader.intake import take_in
+from loader.intake.door import take_in
 from loader.storage.base import StoredFile
 from tests.services.engine import CORPUS
 from tests.text_places import profiles

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from loader.caches.results import DirectoryResults, ResultHeader, StoredError
 from loader.catalog import list_session
 from loader.engine.base import engine_version
 from loader.errors import ErrorCode
-from loader.results import DirectoryResults, ResultHeader, StoredError
 from loader.service import plan_for
 from loader.storage.roots import open_storage
-from server.xprof_queries import request_of_route
+from server.xprof.queries import request_of_route
 from tests.services.cluster import PROFILE_PATH, SECRET, get
 from tests.services.hub import HubFactory, copy_of, share
 from tests.services.pair import until

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from loader.progress import Phase
+from loader.coordination.progress import Phase
 from tests.contract.commands import Commands
 from tests.contract.link_visits import PASSWORD, make_link
 from tests.services.api import Api, ApiServers

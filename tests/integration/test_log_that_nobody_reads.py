@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from server.logs import configure_logs
+from server.machine.logs import configure_logs
 from tests.services.api import ApiServers
 
 _ROUNDS = 600

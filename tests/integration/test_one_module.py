@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.artifacts import DirectoryArtifacts
+from loader.caches.artifacts import DirectoryArtifacts
 from loader.catalog import HostFile
 from loader.engine.base import Job, Limits, OptionValue
 from loader.engine.produced import produced_files

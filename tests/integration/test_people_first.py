@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from loader.redis_results import connect
-from loader.turns import Urgency
+from loader.caches.redis_results import connect
+from loader.turns.order import Urgency
 from tests.redis_workers import until, worker
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 from tests.services.redis import RedisServer

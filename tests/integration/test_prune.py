@@ -12,10 +12,10 @@ import pytest
 from sqlalchemy import func, select, text
 
 from auth.links import SessionTarget, create_link
-from loader.artifacts import DirectoryArtifacts
+from loader.caches.artifacts import DirectoryArtifacts
+from loader.caches.results import DirectoryResults, ResultHeader
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import session_mark
-from loader.results import DirectoryResults, ResultHeader
 from loader.storage.roots import open_storage
 from server.audit.log import hub_event
 from server.lifecycle.originals import Originals

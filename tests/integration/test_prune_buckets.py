@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import update
 
-from loader.gcs_artifacts import GcsArtifacts
+from loader.caches.gcs_artifacts import GcsArtifacts
 from loader.keys import session_mark
 from server.commands.prune import run_prune
 from server.lifecycle.opening import LEASE

@@ -12,7 +12,7 @@ import pytest
 
 from loader.engine.sandbox import LAYERS, Layer
 from loader.engine.xprof import XprofEngine
-from server.readiness import Readiness, SandboxMissingError
+from server.worker.readiness import Readiness, SandboxMissingError
 from tests.services.pair import until
 
 
@@ -25,7 +25,7 @@ def test_an_engine_that_runs_is_ready(
     engine: XprofEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     readiness = Readiness(engine, "standard")
-    with caplog.at_level(logging.WARNING, "server.readiness"):
+    with caplog.at_level(logging.WARNING, "server.worker.readiness"):
         readiness.start()
     assert answer_of(readiness) == (200, {"status": "ok"})
     missing = {layer.name for layer in engine.layers() if not layer.holds}
@@ -87,7 +87,7 @@ def test_a_weaker_sandbox_than_demanded_does_not_start(mode: str) -> None:
 
 def test_a_reduced_sandbox_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
     readiness = Readiness(WeakEngine(), "reduced")
-    with caplog.at_level(logging.WARNING, "server.readiness"):
+    with caplog.at_level(logging.WARNING, "server.worker.readiness"):
         readiness.start()
     assert "Serve only profiles that you trust" in caplog.text
     assert "layer landlock " in caplog.text

@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 import redis
 
+from loader.caches.redis_results import RedisGuard, RedisResults, connect
+from loader.caches.results import ResultHeader, StoredError
+from loader.coordination.progress import ENTRY_SECONDS, Phase, Progress
+from loader.coordination.redis_progress import RedisProgress
 from loader.errors import ErrorCode, LoaderError
-from loader.progress import ENTRY_SECONDS, Phase, Progress
-from loader.redis_progress import RedisProgress
-from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.results import ResultHeader, StoredError
 from tests.services.redis import RedisServer
 
 

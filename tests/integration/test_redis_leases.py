@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 import redis
 
+from loader.caches.redis_results import RedisGuard, connect
+from loader.coordination.redis_leases import LEASE_SECONDS, RedisLeases
 from loader.errors import ErrorCode, LoaderError
-from loader.redis_leases import LEASE_SECONDS, RedisLeases
-from loader.redis_results import RedisGuard, connect
 from tests.services.pair import until
 from tests.services.redis import RedisServer
 

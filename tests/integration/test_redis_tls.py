@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from loader.redis_leases import RedisLeases
-from loader.redis_results import RedisGuard, RedisResults, connect, hedged_reads
-from loader.results import ResultHeader
+from loader.caches.redis_results import RedisGuard, RedisResults, connect, hedged_reads
+from loader.caches.results import ResultHeader
+from loader.coordination.redis_leases import RedisLeases
 from tests.services.processes import ServiceError, free_port
 from tests.services.redis import RedisServer, redis_program
 

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from loader.keys import ToolRequest
-from server.worker_protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
+from server.fleet.protocol import TOOL_DATA_PATH, ToolRequestBody, worker_credential
 from tests.services.cluster import PROFILE_PATH, get
 from tests.services.hub import HubFactory, HubProcess, copy_of, share
 from tests.services.pair import until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import redis
 
-from loader.redis_results import connect
+from loader.caches.redis_results import connect
 from server.limits.attempts import Attempts
 from server.limits.traffic import Traffic
 from server.limits.windows import Counted, Limit

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from loader.answers import contents_of
+from loader.conversion.answers import contents_of
 from loader.engine.base import Limits
 from loader.engine.xprof import XprofEngine
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from loader.tools import canonical_options, tool_named
 from server.demo.session import write_session
-from server.session_schemas import HostContents, HostHealth
-from server.tool_fitness import TITLES, unfit_tools
+from server.sessions.schemas import HostContents, HostHealth
+from server.xprof.tool_fitness import TITLES, unfit_tools
 from tests.services.engine import MakeJob
 from tests.services.gpu_session import write_gpu_profile
 from tests.services.memory_session import write_memory_profile

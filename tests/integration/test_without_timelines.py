@@ -14,10 +14,10 @@ from loader.engine.base import Job, Limits
 from loader.engine.xprof import XprofEngine
 from loader.errors import LoaderError
 from loader.inspection.wire import Walker, WireError
-from loader.intake import take_in
-from loader.profiles import Intake
+from loader.intake.door import take_in
+from loader.intake.profiles import Intake
+from loader.intake.timelines import without_timelines
 from loader.storage.base import StoredFile
-from loader.timelines import without_timelines
 from server.demo.session import write_session
 from tests.services.engine import CORPUS
 from tests.services.gpu_session import write_gpu_profile

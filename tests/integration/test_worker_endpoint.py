@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+from server.fleet.protocol import TOOL_DATA_PATH, worker_credential
 from tests.services.cluster import PROFILE_PATH, SECRET, get
 from tests.services.hub import HubFactory, share
 from tests.services.shelf import Shelf

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from server.demo.session import write_session
-from server.worker_addresses import WorkerAddresses
+from server.fleet.addresses import WorkerAddresses
 from tests.services.cluster import PROFILE_PATH, SECRET, conversions, get
 from tests.services.hub import HubFactory, HubProcess, share
 from tests.services.names import ChangingName

@@ -10,7 +10,7 @@ import httpx2
 import psutil
 
 from loader.tools import MODULE_LIST, RUN_TOOLS
-from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+from server.fleet.protocol import TOOL_DATA_PATH, worker_credential
 from tests.services.cluster import SECRET
 from tests.services.hub import HubFactory
 

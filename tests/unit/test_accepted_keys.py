@@ -13,9 +13,9 @@ from auth.link_seals import LinkSeals
 from auth.links import RunTarget, ShareLink
 from auth.oidc import AttemptSeal, new_attempt
 from auth.sealing import Seal
-from server.sealing_secret import sealing_secrets
+from server.callers.sealing_secret import sealing_secrets
+from server.fleet.protocol import worker_credential, worker_credentials
 from server.settings import Settings
-from server.worker_protocol import worker_credential, worker_credentials
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=1)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from loader.admission import Admission
 from loader.errors import ErrorCode, LoaderError
-from loader.turns import Turn, Turns, Urgency
+from loader.turns.admission import Admission
+from loader.turns.order import Turn, Turns, Urgency
 
 
 @dataclass

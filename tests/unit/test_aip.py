@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.aip import expected_etag, next_page_token, page_request
-from server.errors import ApiError
+from server.http.aip import expected_etag, next_page_token, page_request
+from server.http.errors import ApiError
 from server.names import check_id, to_camel, to_snake
 from server.registry.pages import PageRequest, Position
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.artifacts import MANIFEST, DirectoryArtifacts, Manifest
+from loader.caches.artifacts import MANIFEST, DirectoryArtifacts, Manifest
 from loader.errors import ErrorCode, LoaderError
 
 KEY, OTHER = "0a" * 32, "0b" * 32
@@ -250,7 +250,7 @@ def test_a_full_disk_of_the_worker_says_nothing_of_a_set(
     def full(source: Path, target: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", str(target))
 
-    monkeypatch.setattr("loader.artifacts.place", full)
+    monkeypatch.setattr("loader.caches.artifacts.place", full)
     with pytest.raises(LoaderError) as caught:
         fetch(store, tmp_path)
     assert (caught.value.code, caught.value.retry_after) == (ErrorCode.WORKER_FULL, 30)

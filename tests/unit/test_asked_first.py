@@ -6,7 +6,7 @@ import pytest
 
 from loader.catalog import HostFile, SessionFiles
 from loader.storage.base import StoredFile
-from server.asked_first import asked_first
+from server.xprof.asked_first import asked_first
 
 LISTS = ("runs", "run_tools?run=demo", "hosts?run=demo&tag=overview_page")
 

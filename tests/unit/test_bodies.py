@@ -12,9 +12,9 @@ import anyio
 import pytest
 import zstandard
 
-from loader.results import FilePieces, OpenResult, ResultHeader
-from server.bodies import Body, recoded_body, stored_body
-from server.workers import WorkerAnswer
+from loader.caches.results import FilePieces, OpenResult, ResultHeader
+from server.fleet.workers import WorkerAnswer
+from server.xprof.bodies import Body, recoded_body, stored_body
 
 RAW = b"profile " * 100_000
 ZSTD = zstandard.ZstdCompressor(level=1).compress(RAW) + zstandard.ZstdCompressor().compress(

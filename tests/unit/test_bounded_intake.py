@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.bounded_intake import timed
+from loader.conversion.bounded_intake import timed
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
 from loader.storage.base import StoredFile

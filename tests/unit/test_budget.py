@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from loader.budget import Budget
-from loader.hedged_reads import Patience
-from server.retries import pause_before
+from loader.caches.hedged_reads import Patience
+from server.fleet.retries import pause_before
 
 
 class Clock:

@@ -10,7 +10,7 @@ import pytest
 
 from loader.catalog import HostFile, SessionFiles
 from loader.storage.base import StoredFile
-from server.captures import (
+from server.sessions.captures import (
     Capture,
     Span,
     are_one_capture,

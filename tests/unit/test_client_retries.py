@@ -19,7 +19,7 @@ from server.client import (
     StrangeAnswerError,
     UnreachableError,
 )
-from server.link_schemas import NewLink
+from server.links.schemas import NewLink
 from server.schemas import Run
 from tests.services.processes import free_port
 from tests.services.scripted import Scripted, ScriptedServer, refused

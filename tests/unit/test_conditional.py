@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from server.conditional import holds_etag
+from server.http.conditional import holds_etag
 
 
 @pytest.mark.parametrize(

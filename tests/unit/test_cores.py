@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.cores import cgroup_quota, usable_cores
+from server.machine.cores import cgroup_quota, usable_cores
 
 
 def write(path: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from loader.culprits import Culprits
+from loader.conversion.culprits import Culprits
 from loader.errors import ErrorCode, LoaderError
 
 HOSTS = ("a", "b", "c", "d", "e", "f")

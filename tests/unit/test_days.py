@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.days import read_day
+from server.site.days import read_day
 
 
 def test_a_day_begins_at_midnight_in_utc() -> None:

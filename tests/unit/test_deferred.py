@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from server.deferred import Deferred
+from server.xprof.deferred import Deferred
 
 LONG = 30.0
 """Seconds that no test waits: the work ends, or the caller does not wait at all."""

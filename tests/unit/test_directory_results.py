@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from loader.results import DirectoryResults, ResultHeader, ResultStore, StoredError, TieredResults
+from loader.caches.results import (
+    DirectoryResults,
+    ResultHeader,
+    ResultStore,
+    StoredError,
+    TieredResults,
+)
 
 KEY = "ab" * 32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loader.estimates import CHILD_BYTES, Estimates, Reading
+from loader.turns.estimates import CHILD_BYTES, Estimates, Reading
 
 MB, GB = 10**6, 10**9
 

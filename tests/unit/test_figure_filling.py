@@ -14,22 +14,22 @@ import anyio
 import pytest
 import zstandard
 
+from loader.caches.results import DirectoryResults, ResultHeader
 from loader.catalog import SessionFiles, digest_of, list_session
 from loader.errors import ErrorCode
-from loader.results import DirectoryResults, ResultHeader
 from loader.service import plan_for
 from loader.storage.roots import open_storage
 from server.figures.collecting import MOST_BYTES, Collector, figure_requests
 from server.figures.filling import Figures
 from server.figures.freshness import Standing, Wish, has_work, standing_of
-from server.prewarm import PrewarmRules
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.workers import Workers
 from server.registry import runs, sessions
 from server.registry.database import Database
 from server.registry.prewarm import PrewarmState
 from server.registry.records import ProfilerSession, SessionState
 from server.registry.summaries import FigureState, SessionSummary, get_summary
-from server.worker_addresses import WorkerAddresses
-from server.workers import Workers
+from server.xprof.prewarm import PrewarmRules
 from tests.worker_servers import Server, error, http
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.errors import ApiError
 from server.filters import RUN_FIELDS, SESSION_FIELDS, read_filter
+from server.http.errors import ApiError
 from server.registry.conditions import (
     AllOf,
     AnyOf,

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from loader.coordination.flight import Flight, Flights
 from loader.errors import ErrorCode, LoaderError
-from loader.flight import Flight, Flights
 
 
 def test_simultaneous_callers_share_one_execution() -> None:

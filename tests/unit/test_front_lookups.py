@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from loader.caches.redis_results import RedisGuard, RedisResults, connect
+from loader.caches.results import DirectoryResults
 from loader.observing import CacheLayer, Lookup
-from loader.redis_results import RedisGuard, RedisResults, connect
-from loader.results import DirectoryResults
-from server.front_lookups import FrontLookups
 from server.tracing.notes import begin_notes, timed
+from server.xprof.lookups import FrontLookups
 from tests.services.processes import free_port
 
 KEY = "0" * 64

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from server.front_readiness import FrontReadiness
+from server.http.front_readiness import FrontReadiness
 
 OK = (200, {"status": "ok"})
 
@@ -53,7 +53,7 @@ def answers_while(states: Sequence[bool], database: Database) -> list[tuple[int,
 def test_it_begins_with_the_database_and_does_not_end_with_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    caplog.set_level(logging.WARNING, "server.front_readiness")
+    caplog.set_level(logging.WARNING, "server.http.front_readiness")
     said = answers_while([False, False, True, False, False, True], Database())
     assert said == [away(503), away(503), OK, away(200), away(200), OK]
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 import pytest
 from prometheus_client import CollectorRegistry
 
-from loader.admission import Admission
 from loader.errors import ErrorCode, LoaderError
-from loader.pace import Pace, seconds_to_come_back
-from loader.turns import Urgency
-from server.admission_metrics import AdmissionMetrics
-from server.worker_protocol import ErrorBody
+from loader.turns.admission import Admission
+from loader.turns.order import Urgency
+from loader.turns.pace import Pace, seconds_to_come_back
+from server.fleet.protocol import ErrorBody
+from server.metrics.admission import AdmissionMetrics
 from tests.unit.test_admission import Applicant, Observer
 
 

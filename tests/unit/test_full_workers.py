@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loader.errors import ErrorCode
-from server.worker_protocol import BEAT, ErrorBody, LateHead
+from server.fleet.protocol import BEAT, ErrorBody, LateHead
 from tests.worker_servers import (
     BODY,
     GOOD,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.contents import Contents
 from loader.inspection.refusals import CutOffError
 from loader.inspection.result import Inspection
+from loader.intake.inspect import inspect_profile
 from tests.inspecting import inspect, refusal
 from tests.wire_bytes import block, good_profile, line, number, plane
 

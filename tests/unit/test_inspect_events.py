@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from tests.inspecting import inspect
 from tests.wire_bytes import block, line, number, plane
 
@@ -125,7 +125,7 @@ def test_pages_of_the_file_are_given_back(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from loader.inspect import inspect_profile\n"
+        "from loader.intake.inspect import inspect_profile\n"
         "for path in sys.argv[1:]:\n"
         "    inspect_profile(Path(path))\n"
         "    status = Path('/proc/self/status').read_text()\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from loader.errors import LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.familiar import LONGEST, EventKind, Familiar, StatKind
 from loader.inspection.limits import DEFAULT_LIMITS, InspectionLimits
 from loader.inspection.result import Inspection
+from loader.intake.inspect import inspect_profile
 from server.demo.session import write_session
 from tests.services.engine import CORPUS
 from tests.services.random_profiles import allocator_profile, device_profile

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.limits import InspectionLimits
+from loader.intake.inspect import inspect_profile
 from tests.inspecting import inspect, refusal
 from tests.wire_bytes import (
     block,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import LoaderError
-from loader.inspect import inspect_profile
+from loader.intake.inspect import inspect_profile
 from tests.wire_bytes import block, plane
 
 ERROR = 2

@@ -14,7 +14,7 @@ import pytest
 from loader.errors import CACHEABLE, ErrorCode, LoaderError
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.result import Inspection
-from loader.intake import UPLOAD_SECONDS, take_in
+from loader.intake.door import UPLOAD_SECONDS, take_in
 from loader.storage.base import StoredFile
 from loader.storage.local import LocalStorage
 from tests.wire_bytes import good_profile, line, plane
@@ -149,7 +149,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device", str(session.target))
 
-    monkeypatch.setattr("loader.intake.apply_repairs", fail)
+    monkeypatch.setattr("loader.intake.door.apply_repairs", fail)
     error = session.refusal(UNREADABLE)
     assert (error.code, error.retry_after) == (ErrorCode.WORKER_FULL, 30)
     assert "disk is full" in error.message

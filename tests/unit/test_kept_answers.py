@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from loader.caches.results import DirectoryResults
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.results import DirectoryResults
 from loader.tools import HEALTH
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 

@@ -9,14 +9,14 @@ import pytest
 import zstandard
 from fastapi import Request
 
+from loader.caches.results import DirectoryResults, ResultHeader, StoredError
 from loader.catalog import HostFile, SessionFiles
 from loader.engine.base import OptionValue
 from loader.keys import ToolRequest, result_key
-from loader.results import DirectoryResults, ResultHeader, StoredError
 from loader.storage.base import StoredFile
-from server.first_glance import kept_glance, opened_tool
-from server.revalidated import revalidated_response
+from server.http.revalidated import revalidated_response
 from server.ui.shell import ShellPage, render_index
+from server.xprof.first_glance import kept_glance, opened_tool
 
 ENGINE = "xprof test"
 ANSWER = [{}, {"p": {"hardware_type": "TPU", "steptime_ms_average": "1.57"}, "rows": [{}]}, {}]

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from loader.coordination.leases import ProcessLeases
 from loader.errors import ErrorCode, LoaderError
-from loader.leases import ProcessLeases
 
 
 def test_a_lease_is_held_by_one_thread_at_a_time() -> None:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from auth.links import parse_lifetime
-from server.errors import ApiError
-from server.lifetimes import expiry, state_at
+from server.http.errors import ApiError
+from server.links.lifetimes import expiry, state_at
 from server.schemas import Lifetime
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

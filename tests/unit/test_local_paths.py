@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from server.local_paths import address_path, local_path
+from server.http.local_paths import address_path, local_path
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from server.local_worker import restart_pause
+from server.fleet.local_worker import restart_pause
 
 
 def test_the_pause_doubles_up_to_half_a_minute_while_the_worker_ends_early() -> None:

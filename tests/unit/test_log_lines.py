@@ -14,7 +14,7 @@ import anyio.to_thread
 import pytest
 
 from loader.traces import Trace, current_trace, enter_trace, in_same_trace
-from server.logs import configure_logs
+from server.machine.logs import configure_logs
 
 TRACE = Trace("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", is_sampled=True)
 OTHER = Trace("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")

@@ -15,8 +15,8 @@ from contextlib import closing
 
 import pytest
 
-from server.log_writing import LinesBeside, handler_for, lost_lines
-from server.metrics import Metrics
+from server.machine.log_writing import LinesBeside, handler_for, lost_lines
+from server.metrics.process import Metrics
 
 PIPE_BYTES = 65_536
 """What a pipe of Linux holds (pipe(7))."""
@@ -214,7 +214,7 @@ def test_lost_lines_are_counted(pipe: tuple[int, int]) -> None:
 
 
 def test_lines_of_the_log_are_json_through_a_pipe(pipe: tuple[int, int]) -> None:
-    from server.logs import configure_logs
+    from server.machine.logs import configure_logs
 
     root = logging.getLogger()
     handlers, level = root.handlers, root.level

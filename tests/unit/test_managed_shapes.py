@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from server.errors import ApiError
+from server.http.errors import ApiError
 from server.managed.shapes import RUN, SESSION, read_message
 from server.registry.records import Json
 

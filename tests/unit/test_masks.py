@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from server.errors import ApiError
-from server.limited_body import MAX_BODY_BYTES
-from server.masks import Document, Mask, changed_document, merged_document, read_mask
+from server.http.errors import ApiError
+from server.http.limited_body import MAX_BODY_BYTES
+from server.http.masks import Document, Mask, changed_document, merged_document, read_mask
 
 FIELDS = frozenset({"display_name", "labels", "configs"})
 DOCUMENTS = frozenset({"labels", "configs"})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.memory import cgroup_memory, memory_for_conversions
+from server.machine.memory import cgroup_memory, memory_for_conversions
 
 
 def write(path: Path, text: str) -> None:

@@ -11,9 +11,9 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from server.listening import StartError
-from server.metrics import Metrics
-from server.metrics_port import metrics_port
+from server.machine.listening import StartError
+from server.metrics.port import metrics_port
+from server.metrics.process import Metrics
 from tests.services.processes import free_port, port_answers
 
 
@@ -55,7 +55,7 @@ def test_slow_callers_cost_a_few_threads_at_most() -> None:
 
 
 def test_a_caller_who_says_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.metrics_port._Handler.timeout", 0.2)
+    monkeypatch.setattr("server.metrics.port._Handler.timeout", 0.2)
     port = free_port()
     with (
         metrics_port(Metrics(), "127.0.0.1", port),
@@ -68,7 +68,7 @@ def test_a_caller_who_says_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -
 def test_a_caller_who_sends_a_letter_now_and_then_is_dropped_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("server.metrics_port._LONGEST_SECONDS", 0.3)
+    monkeypatch.setattr("server.metrics.port._LONGEST_SECONDS", 0.3)
     port = free_port()
     with (
         metrics_port(Metrics(), "127.0.0.1", port),

@@ -27,7 +27,7 @@ from auth.oidc import (
     read_person,
     read_provider,
 )
-from server.oidc_provider import OidcProvider
+from server.callers.oidc_provider import OidcProvider
 from tests.services.scripted import Scripted, ScriptedServer
 
 KEY = RSAKey.generate_key(2048, {"kid": "k"})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loader.counted_looks import counted
+from loader.caches.counted_looks import counted
 from loader.errors import ErrorCode, LoaderError
 from loader.observing import CacheLayer, Lookup, Part, PartRecord, Parts
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench

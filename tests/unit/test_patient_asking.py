@@ -7,12 +7,12 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from loader.admission import Urgency
+from loader.caches.results import ResultHeader
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.results import ResultHeader
-from server.patient_asking import ask_patiently
-from server.workers import WorkerAnswer
+from loader.turns.admission import Urgency
+from server.fleet.patient_asking import ask_patiently
+from server.fleet.workers import WorkerAnswer
 from tests.worker_servers import REQUEST
 
 

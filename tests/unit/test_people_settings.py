@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from server.local_worker import environment_of
+from server.fleet.local_worker import environment_of
 from server.settings import Settings
 
 OIDC = {

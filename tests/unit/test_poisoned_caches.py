@@ -13,8 +13,8 @@ from io import BytesIO
 
 import pytest
 
-from loader.progress import Phase, Progress
-from loader.results import ResultHeader, StoredError, read_header
+from loader.caches.results import ResultHeader, StoredError, read_header
+from loader.coordination.progress import Phase, Progress
 
 _GOOD = {
     "content_type": "application/json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from server.preferences import async_patience
+from server.http.preferences import async_patience
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from loader.caches.results import DirectoryResults
 from loader.catalog import HostFile, SessionFiles
-from loader.results import DirectoryResults
 from loader.storage.base import StoredFile
-from server.prewarm import Prewarmer, PrewarmRules
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.workers import Workers
 from server.registry import runs, sessions
 from server.registry.database import Database
 from server.registry.prewarm import PrewarmState
-from server.worker_addresses import WorkerAddresses
-from server.workers import Workers
+from server.xprof.prewarm import Prewarmer, PrewarmRules
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 FILES = SessionFiles(

@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from loader.stopping import Stopping
-from server.metrics import Metrics
-from server.probes import LIVE_PATHS, READY_PATHS, add_probes
+from server.http.probes import LIVE_PATHS, READY_PATHS, add_probes
+from server.metrics.process import Metrics
 
 
 async def ready() -> Response:

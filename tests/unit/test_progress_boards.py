@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from loader.coordination.progress import ENTRY_SECONDS, DirectoryProgress, Phase, Progress
+from loader.coordination.work import Reporter
 from loader.errors import ErrorCode, LoaderError
-from loader.progress import ENTRY_SECONDS, DirectoryProgress, Phase, Progress
 from loader.storage.base import StoredFile
-from loader.work import Reporter
 from tests.service_bench import Bench, StandInEngine, make_bench
 
 KEY, OTHER = "a" * 64, "b" * 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loader.catalog import HostFile, SessionFiles
 from loader.storage.base import StoredFile
-from server.recent_listings import RecentListings
+from server.sessions.recent_listings import RecentListings
 
 
 class Clock:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from loader.answers import health
 from loader.catalog import HostFile
+from loader.conversion.answers import health
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.result import Inspection
+from loader.intake.remembered import RememberedIntake
+from loader.intake.scratch import Scratch
 from loader.redaction.intake import RedactedIntake
 from loader.redaction.pseudonyms import Pseudonyms
-from loader.remembered_intake import RememberedIntake
-from loader.scratch import Scratch
 from loader.storage.base import StoredFile
 from tests.scratch_parts import CountingStorage
 from tests.wire_bytes import block, good_profile, line, plane

@@ -9,8 +9,8 @@ import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from loader.errors import ErrorCode, LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.limits import DEFAULT_LIMITS
+from loader.intake.inspect import inspect_profile
 from loader.redaction.profile import redact_profile
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.redaction.schema import parse

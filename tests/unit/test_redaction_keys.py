@@ -14,7 +14,7 @@ from loader.keys import ToolRequest, artifact_key, result_key, tool_failure_key
 from loader.redaction.pseudonyms import Pseudonyms
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH, ArtifactKind
-from server.worker_protocol import ToolRequestBody
+from server.fleet.protocol import ToolRequestBody
 from tests.service_bench import StandInEngine, make_bench
 
 PLAIN = ToolRequest(("/r/s",), "hlo_stats")

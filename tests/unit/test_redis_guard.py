@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import redis
 
-from loader.redis_results import RedisGuard
+from loader.caches.redis_results import RedisGuard
 
 
 class Clock:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from loader import remembered_intake
 from loader.errors import LoaderError
-from loader.inspect import inspect_profile
 from loader.inspection.familiar import Familiar
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.result import Inspection
-from loader.remembered_intake import RememberedIntake
+from loader.intake import remembered
+from loader.intake.inspect import inspect_profile
+from loader.intake.remembered import RememberedIntake
 from loader.storage.base import StoredFile
 from tests.wire_bytes import good_profile, line, map_entry, plane
 
@@ -35,7 +35,7 @@ class Place:
         self.inspections = 0
         self.familiar: list[Familiar] = []
         self.shared = tmp_path / "shared"
-        monkeypatch.setattr(remembered_intake, "inspect_profile", self._inspect)
+        monkeypatch.setattr(remembered, "inspect_profile", self._inspect)
 
     def _inspect(
         self, path: Path, name: str, limits: InspectionLimits, familiar: Familiar
@@ -118,7 +118,7 @@ def test_limits_are_those_of_the_intake(here: Place) -> None:
 def test_what_holds_much_text_is_not_remembered(
     here: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered_intake, "_MOST_BYTES", 0)
+    monkeypatch.setattr(remembered, "_MOST_BYTES", 0)
     intake = RememberedIntake()
     for _ in range(2):
         here.take(intake, version(1), NEEDS_REPAIR)
@@ -126,7 +126,7 @@ def test_what_holds_much_text_is_not_remembered(
 
 
 def test_the_oldest_are_forgotten(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered_intake, "_MOST_ENTRIES", 2)
+    monkeypatch.setattr(remembered, "_MOST_ENTRIES", 2)
     intake = RememberedIntake()
     contents = {number: plane(f"p{number}", line()) for number in (1, 2, 3)}
     for number in (1, 2, 1, 3):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loader.results import DirectoryResults, ResultHeader, StoredError
-from loader.returned_answers import ReturnedAnswers
+from loader.caches.results import DirectoryResults, ResultHeader, StoredError
+from loader.caches.returned_answers import ReturnedAnswers
 
 KEY = "ab" * 32
 CONTENT = bytes(range(256)) * 5_000

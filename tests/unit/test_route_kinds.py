@@ -6,7 +6,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from server.all_routers import all_routers
-from server.route_kinds import RouteKind, kind_of
+from server.metrics.route_kinds import RouteKind, kind_of
 
 HTML, JSON = "text/html; charset=utf-8", "application/json"
 PLACES = ("/s/{token}", "/s/{token}/sessions/{session}", "/runs/{run}/sessions/{session}")

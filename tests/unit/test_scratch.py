@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.scratch import Scratch
+from loader.intake.scratch import Scratch
 from loader.storage.base import StoredFile
 from tests.scratch_parts import CountingStorage, Sources, kept, left_behind, open_descriptors
 
@@ -257,7 +257,7 @@ def test_leftovers_of_dead_processes_go_and_those_of_the_living_stay(
 OTHER_PROCESS = """
 import sys
 from pathlib import Path
-from loader.scratch import Scratch
+from loader.intake.scratch import Scratch
 from loader.storage.local import LocalStorage
 
 storage = LocalStorage()
@@ -314,7 +314,7 @@ def test_a_download_that_nobody_waits_for_any_more_counts_until_it_ends(
         assert has_begun.wait(20)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("loader.scratch.wait", interrupted)
+    monkeypatch.setattr("loader.intake.scratch.wait", interrupted)
     before = open_descriptors()
     storage.before = stand_still
     with pytest.raises(KeyboardInterrupt), scratch.fetch([make("a")]):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from loader.scratch import Scratch
+from loader.intake.scratch import Scratch
 from tests.scratch_parts import CountingStorage, Sources, kept, open_descriptors
 
 

@@ -16,9 +16,9 @@ from types import FrameType
 
 import pytest
 
-import loader.scratch as scratch_module
+import loader.intake.scratch as scratch_module
 from loader.errors import ErrorCode, LoaderError
-from loader.scratch import Scratch
+from loader.intake.scratch import Scratch
 from loader.storage.base import StoredFile
 from tests.scratch_parts import (
     CountingStorage,
@@ -312,7 +312,7 @@ def test_work_grows_with_the_files_and_not_with_their_square(tmp_path: Path, siz
 MANY_FILES = """
 import sys
 from pathlib import Path
-from loader.scratch import Scratch
+from loader.intake.scratch import Scratch
 from loader.storage.local import LocalStorage
 
 storage = LocalStorage()

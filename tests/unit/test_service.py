@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from loader.conversion import Converter
+from loader.conversion.conversion import Converter
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
 from loader.tools import HEALTH

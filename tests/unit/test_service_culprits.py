@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from loader.admission import Urgency
 from loader.engine.base import Job
 from loader.errors import ErrorCode, LoaderError
+from loader.turns.admission import Urgency
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 
 Fail = Callable[[Job], LoaderError | None]

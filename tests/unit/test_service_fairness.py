@@ -15,7 +15,7 @@ from loader.engine.base import Converted, Job, Limits, StopSignal
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest
 from loader.service import ToolDataService
-from loader.turns import Urgency
+from loader.turns.order import Urgency
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 
 MB = 10**6

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from loader.caches.results import DirectoryResults
 from loader.errors import ErrorCode, LoaderError
-from loader.results import DirectoryResults
-from loader.turns import Urgency
+from loader.turns.order import Urgency
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from loader.caches.results import DirectoryResults, ResultHeader
+from loader.coordination.leases import ProcessLeases
 from loader.errors import ErrorCode, LoaderError
-from loader.leases import ProcessLeases
-from loader.results import DirectoryResults, ResultHeader
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 
 

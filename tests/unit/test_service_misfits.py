@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from loader import fitting
 from loader.errors import ErrorCode, LoaderError
 from loader.inspection.limits import InspectionLimits
 from loader.inspection.result import Inspection
 from loader.storage.base import StoredFile
 from loader.tools import HEALTH, RUN_TOOLS
+from loader.turns import fitting
 from tests.service_bench import Bench, StandInEngine, intake, make_bench, read
 
 MB = 10**6
@@ -110,7 +110,7 @@ def test_no_profile_is_said_to_be_none_before_its_size_is(bench: Bench) -> None:
 def test_what_takes_long_to_fetch_is_refused_by_its_size(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("loader.room._LOOK_BYTES", MB)
+    monkeypatch.setattr("loader.turns.room._LOOK_BYTES", MB)
     bench.write("c", b"bad" * (MB // 2))
     assert refusal(bench, ("c",)).code is ErrorCode.NEEDS_LARGER_WORKER
     assert bench.files.downloads == []

@@ -13,7 +13,7 @@ import pytest
 from loader.errors import ErrorCode, LoaderError
 from loader.service import Answered, ToolDataService
 from loader.storage.base import StoredFile
-from loader.turns import Urgency
+from loader.turns.order import Urgency
 from tests.scratch_parts import left_behind
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench, read
 

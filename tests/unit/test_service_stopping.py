@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from loader.coordination.leases import ProcessLeases
 from loader.errors import ErrorCode, LoaderError
-from loader.leases import ProcessLeases
 from loader.service import Answered
-from loader.turns import Urgency
+from loader.turns.order import Urgency
 from tests.redis_workers import until
 from tests.service_bench import Bench, StandInEngine, make_bench, read
 

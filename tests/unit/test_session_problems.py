@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from server.session_problems import HostCount, count_hosts, problem_of
-from server.session_schemas import HostHealth
+from server.sessions.problems import HostCount, count_hosts, problem_of
+from server.sessions.schemas import HostHealth
 
 
 def row(host: str, *hostnames: str, reason: str | None = None) -> HostHealth:

@@ -7,8 +7,8 @@ import pytest
 from loader.catalog import HostFile, SessionFiles
 from loader.errors import ErrorCode, LoaderError
 from loader.storage.base import StoredFile
-from server.session_schemas import HostHealth
-from server.session_status import HostNote, missing_hosts, status_of_failure, status_of_session
+from server.sessions.schemas import HostHealth
+from server.sessions.status import HostNote, missing_hosts, status_of_failure, status_of_session
 
 
 def session(*hosts: str) -> SessionFiles:

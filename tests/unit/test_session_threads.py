@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from server.session_threads import SessionThreads
+from server.fleet.session_threads import SessionThreads
 
 
 def test_who_asks_for_another_session_is_answered_while_one_is_asked_for_by_many() -> None:

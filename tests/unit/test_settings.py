@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from server.local_worker import environment_of
+from server.fleet.local_worker import environment_of
 from server.secret_strength import weakness_of
 from server.settings import Settings
 from server.start_checks import problems_of_settings

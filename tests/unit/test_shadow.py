@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from loader.admission import Admission
+from loader.conversion.shadow import FAILED, ShadowComparisons
 from loader.engine.base import Converted, Job, Limits
 from loader.errors import ErrorCode, LoaderError
-from loader.scratch import Scratch
-from loader.shadow import FAILED, ShadowComparisons
-from loader.turns import Urgency
+from loader.intake.scratch import Scratch
+from loader.turns.admission import Admission
+from loader.turns.order import Urgency
 from tests.scratch_parts import CountingStorage, left_behind
 from tests.service_bench import StandInEngine
 
 
 class FullDisk:
-    """A scratch without space, as `loader.scratch` says it."""
+    """A scratch without space, as `loader.intake.scratch` says it."""
 
     def job_directory(self) -> AbstractContextManager[Path]:
         raise LoaderError(ErrorCode.INTERNAL, "The scratch disk is full.")

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from loader.admission import Admission
 from loader.errors import ErrorCode, LoaderError
-from loader.turns import Turn, Turns, Urgency
+from loader.turns.admission import Admission
+from loader.turns.order import Turn, Turns, Urgency
 from tests.unit.test_admission import Applicant, Observer
 
 MANY, FEW = "a session that asks for everything", "another session"

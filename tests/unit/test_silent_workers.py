@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from server.worker_protocol import BEAT, ErrorBody, LateHead
+from server.fleet.protocol import BEAT, ErrorBody, LateHead
 from tests.worker_servers import (
     BODY,
     GOOD,

@@ -92,7 +92,7 @@ def test_without_the_extra_the_refusal_says_what_to_install(
 
 def test_no_exporter_is_loaded_where_no_collector_is_set() -> None:
     program = (
-        "import sys, server.app, server.worker\n"
+        "import sys, server.app, server.worker.app\n"
         "own, exporters = 'server.tracing.otlp', 'opentelemetry.exporter'\n"
         "print([name for name in sys.modules if name == own or name.startswith(exporters)])"
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from google.protobuf.message import Message
 
-from loader.intake import take_in
+from loader.intake.door import take_in
+from loader.intake.timelines import without_timelines, write_without_timelines
 from loader.storage.base import StoredFile
-from loader.timelines import without_timelines, write_without_timelines
 from server.demo import schema
 from server.demo.session import write_session
 from tests.wire_bytes import block, event_metadata, line, number, plane, stat_metadata

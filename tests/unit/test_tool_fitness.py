@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from server.session_schemas import HostContents, HostHealth
-from server.tool_fitness import TITLES, unfit_tools
+from server.sessions.schemas import HostContents, HostHealth
+from server.xprof.tool_fitness import TITLES, unfit_tools
 
 NOTHING = HostContents(
     tpu_planes=0,

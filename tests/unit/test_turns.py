@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from loader.turns import Turn, Turns, Urgency
+from loader.turns.order import Turn, Turns, Urgency
 
 GIB = 1 << 30
 

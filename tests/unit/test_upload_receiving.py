@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from loader.storage.base import StoredFile
-from server.errors import ApiError
+from server.http.errors import ApiError
 from server.uploads.receiving import Pace, Received, Wanted, receive
 
 T = TypeVar("T")

@@ -7,7 +7,15 @@ from urllib.parse import parse_qs
 import pytest
 from pydantic import ValidationError
 
-from server.views import LONGEST_QUERY, NewView, View, in_words, query_of, read_state, stored_view
+from server.xprof.views import (
+    LONGEST_QUERY,
+    NewView,
+    View,
+    in_words,
+    query_of,
+    read_state,
+    stored_view,
+)
 
 TRACE = "trace_viewer@"
 

@@ -10,8 +10,8 @@ import anyio
 import pytest
 import zstandard
 
-from loader.results import DirectoryResults, OpenResult, ResultHeader, StoredError
-from server.whole_answers import MOST_BYTES, Found, look_up, parse_json, whole_body
+from loader.caches.results import DirectoryResults, OpenResult, ResultHeader, StoredError
+from server.xprof.whole_answers import MOST_BYTES, Found, look_up, parse_json, whole_body
 
 KEY = "ab" * 32
 HEADER = ResultHeader("application/json", 0, 0)

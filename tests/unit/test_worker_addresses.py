@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine
 
 import pytest
 
-import server.worker_addresses as addresses_module
-from server.worker_addresses import WorkerAddresses
+import server.fleet.addresses as addresses_module
+from server.fleet.addresses import WorkerAddresses
 
 
 def run(test: Callable[[], Coroutine[None, None, None]]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from server.bodies import worker_body
+from server.xprof.bodies import worker_body
 from tests.worker_servers import BODY, HEADER, REQUEST, Setup, http, run, two_servers
 
 SIGNED = replace(HEADER, digest=hashlib.sha256(BODY).hexdigest())

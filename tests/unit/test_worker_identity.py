@@ -19,16 +19,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from server.worker_addresses import WorkerAddresses
-from server.worker_identity import IdentityToken, IdentityTokens, audience_of
-from server.workers import Workers
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.identity import IdentityToken, IdentityTokens, audience_of
+from server.fleet.workers import Workers
 from tests.services.processes import free_port
 from tests.worker_servers import GOOD, HANG_UP, REQUEST, run, two_servers
 
 URL = "https://worker-abc.a.run.app/base"
 ASK = f"""
 import asyncio, json
-from server.worker_identity import google_identity
+from server.fleet.identity import google_identity
 tokens = google_identity(("{URL}",))
 print(json.dumps(dict(asyncio.run(tokens.headers("{URL}")))))
 """

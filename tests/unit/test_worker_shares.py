@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from server.worker_addresses import WorkerAddresses
+from server.fleet.addresses import WorkerAddresses
 
 SESSIONS = [f"gs://bucket/runs/{n // 7}/plugins/profile/{n}" for n in range(4000)]
 FIVE = [f"http://10.0.0.{n}:8080" for n in range(1, 6)]

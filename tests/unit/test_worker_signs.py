@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from server.worker_signs import SignsOfLife
+from server.fleet.signs import SignsOfLife
 
 
 class Worker:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loader.errors import ErrorCode, LoaderError
-from server.error_table import status_of
-from server.worker_addresses import WorkerAddresses
-from server.workers import Workers
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.workers import Workers
+from server.http.error_table import status_of
 from tests.unit.test_worker_identity import Platform
 from tests.worker_servers import GOOD, REQUEST, error, failure_of, http, run, two_servers
 

@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from loader.admission import Urgency
 from loader.errors import ErrorCode, LoaderError
-from server.worker_addresses import WorkerAddresses
-from server.worker_protocol import BEAT
-from server.workers import Workers
+from loader.turns.admission import Urgency
+from server.fleet.addresses import WorkerAddresses
+from server.fleet.protocol import BEAT
+from server.fleet.workers import Workers
 from tests.worker_servers import (
     BODY,
     GOOD,

@@ -18,11 +18,11 @@ import httpx2
 import psutil
 import zstandard
 
+from loader.caches.results import read_header
 from loader.engine.base import EngineName, OptionValue
 from loader.engine.sandbox import FIRST_UID
-from loader.results import read_header
 from loader.tools import OWN_TOOLS, TOOLS, HostSupport, canonical_options
-from server.worker_protocol import TOOL_DATA_PATH, worker_credential
+from server.fleet.protocol import TOOL_DATA_PATH, worker_credential
 from tests.services.processes import Process, free_port, http_status
 
 HOST = "vm"

@@ -1,0 +1,1 @@
+"""One conversion, from a plan to an answer that is kept."""

@@ -1,0 +1,1 @@
+"""From stored files to profiles that the engine may see: fetched, unpacked, inspected, repaired."""

@@ -1,0 +1,1 @@
+"""Who converts when, and with how much memory: the line before a worker's conversions."""

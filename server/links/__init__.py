@@ -1,0 +1,1 @@
+"""Share links: made, opened, guarded, and what they may show."""

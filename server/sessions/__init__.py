@@ -1,0 +1,1 @@
+"""Runs and their sessions between registry, storage and the API."""

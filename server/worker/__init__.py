@@ -1,0 +1,1 @@
+"""The worker's own process: what it answers to front ends, and whether it can."""

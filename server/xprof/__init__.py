@@ -1,0 +1,1 @@
+"""What XProf's page asks for under a link, and the answers that it gets."""
