@@ -1,17 +1,17 @@
 """A request with everything that was looked up for it: what the front end and the worker go by.
 
-Reads nothing and knows no engine; `loader.service.plan_for` makes plans.
+Reads nothing and runs no engine.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loader.catalog import HostFile
+from loader.catalog import HostFile, SessionFiles
 from loader.engine.produced import MODULE_SUFFIX
-from loader.errors import LoaderError
-from loader.keys import ToolRequest
-from loader.tools import MODULE_LIST, RUN_TOOLS, ArtifactKind, Tool
+from loader.errors import ErrorCode, LoaderError
+from loader.keys import ToolRequest, artifact_key, result_key
+from loader.tools import MODULE_LIST, OWN_TOOLS, RUN_TOOLS, ArtifactKind, Tool, tool_named
 
 _OWN_MODULE_TOOLS = frozenset({RUN_TOOLS, MODULE_LIST})
 
@@ -90,3 +90,30 @@ class Plan:
     def profile_sizes(self) -> tuple[int, ...]:
         """Bytes of each host's file."""
         return tuple(entry.file.size for entry in self.files)
+
+
+def plan_for(session: SessionFiles, engine_version: str, request: ToolRequest) -> Plan:
+    """Gives a request on a session, as it was just listed, its files and keys.
+
+    Raises:
+        LoaderError: NOT_FOUND for a tool or host that is not there.
+    """
+    tool = OWN_TOOLS.get(request.tool) or tool_named(request.tool)
+    if request.hosts is None:
+        files = session.hosts
+    else:
+        files = session.select(request.hosts)
+        missing = set(request.hosts) - {entry.host for entry in files}
+        if missing:
+            raise LoaderError(
+                ErrorCode.NOT_FOUND, f"This session has no host called “{sorted(missing)[0]}”."
+            )
+    shared = (
+        artifact_key(engine_version, request.locations, tool.artifact, files, request.redaction)
+        if tool.artifact
+        else None
+    )
+    # All of them have the same key as none named, and so must have the same answer: without damaged hosts.
+    are_chosen = len(files) < len(session.hosts)
+    key = result_key(engine_version, request, files)
+    return Plan(request, tool, files, key, shared, are_chosen)

@@ -12,8 +12,15 @@ from functools import partial
 
 from loader.caches.artifacts import ArtifactStore
 from loader.caches.counted_looks import Look
-from loader.caches.results import OpenResult, ResultHeader, ResultStore, StoredError, close_pieces
-from loader.catalog import SessionFiles, list_session
+from loader.caches.results import (
+    OpenResult,
+    ResultHeader,
+    ResultStore,
+    StoredError,
+    answer_or_raise,
+    close_pieces,
+)
+from loader.catalog import list_session
 from loader.conversion.answers import Made
 from loader.conversion.conversion import Converter
 from loader.coordination.flight import Flight, Flights
@@ -25,15 +32,12 @@ from loader.engine.base import StopSignal
 from loader.errors import CACHEABLE, COMES_BACK, ErrorCode, LoaderError, raise_without_place
 from loader.keys import (
     ToolRequest,
-    artifact_key,
     failure_key,
-    result_key,
     tool_failure_key,
 )
-from loader.plan import Plan
+from loader.plan import Plan, plan_for
 from loader.stopping import Stopping
 from loader.storage.base import Storage
-from loader.tools import OWN_TOOLS, tool_named
 from loader.turns.order import Urgency
 
 _TRIES = 3
@@ -67,44 +71,6 @@ class Retention:
 
     result_seconds: int
     error_seconds: int
-
-
-def plan_for(session: SessionFiles, engine_version: str, request: ToolRequest) -> Plan:
-    """Gives a request on a session, as it was just listed, its files and keys.
-
-    Raises:
-        LoaderError: NOT_FOUND for a tool or host that is not there.
-    """
-    tool = OWN_TOOLS.get(request.tool) or tool_named(request.tool)
-    if request.hosts is None:
-        files = session.hosts
-    else:
-        files = session.select(request.hosts)
-        missing = set(request.hosts) - {entry.host for entry in files}
-        if missing:
-            raise LoaderError(
-                ErrorCode.NOT_FOUND, f"This session has no host called “{sorted(missing)[0]}”."
-            )
-    shared = (
-        artifact_key(engine_version, request.locations, tool.artifact, files, request.redaction)
-        if tool.artifact
-        else None
-    )
-    # All of them have the same key as none named, and so must have the same answer: without damaged hosts.
-    are_chosen = len(files) < len(session.hosts)
-    key = result_key(engine_version, request, files)
-    return Plan(request, tool, files, key, shared, are_chosen)
-
-
-def answer_or_raise(result: OpenResult) -> OpenResult:
-    """The answer, or the failure that was remembered in its place.
-
-    Raises:
-        LoaderError: the remembered failure.
-    """
-    if result.header.error is not None:
-        raise result.header.error.as_error()
-    return result
 
 
 class ToolDataService:

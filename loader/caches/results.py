@@ -346,6 +346,17 @@ def close_pieces(result: OpenResult) -> None:
         close()
 
 
+def answer_or_raise(result: OpenResult) -> OpenResult:
+    """The answer, or the failure that was remembered in its place.
+
+    Raises:
+        LoaderError: the remembered failure.
+    """
+    if result.header.error is not None:
+        raise result.header.error.as_error()
+    return result
+
+
 class TieredResults:
     """A near store in front of a shared one; what the far one holds is not copied to the near one."""
 

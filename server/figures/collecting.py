@@ -16,11 +16,11 @@ import anyio.to_thread
 import httpx2
 import zstandard
 
-from loader.caches.results import ResultHeader, ResultStore, close_pieces
+from loader.caches.results import ResultHeader, ResultStore, answer_or_raise, close_pieces
 from loader.catalog import SessionFiles
 from loader.errors import CACHEABLE, ErrorCode, LoaderError
 from loader.keys import ToolRequest
-from loader.service import answer_or_raise, plan_for
+from loader.plan import plan_for
 from loader.tools import ALL_HOSTS
 from loader.turns.admission import Urgency
 from server.figures.reading import MEMORY, OPS, OVERVIEW, POD

@@ -19,7 +19,7 @@ from loader.caches.results import OpenResult, ResultStore, close_pieces
 from loader.catalog import SessionFiles
 from loader.errors import LoaderError
 from loader.hosts import host_menu
-from loader.service import plan_for
+from loader.plan import plan_for
 from loader.tools import tool_named
 from server.services import Services
 from server.ui.glance import Glance, read_glance

@@ -21,7 +21,7 @@ from loader.caches.results import ResultStore
 from loader.catalog import SessionFiles
 from loader.errors import CACHEABLE, LoaderError
 from loader.keys import ToolRequest
-from loader.service import plan_for
+from loader.plan import plan_for
 from loader.tools import ALL_HOSTS
 from server.figures.freshness import Wish
 from server.fleet.patient_asking import ask_patiently

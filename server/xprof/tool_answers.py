@@ -19,13 +19,12 @@ import anyio.to_thread
 import httpx2
 from fastapi import Request, Response
 
-from loader.caches.results import OpenResult, ResultHeader, close_pieces
+from loader.caches.results import OpenResult, ResultHeader, answer_or_raise, close_pieces
 from loader.catalog import SessionFiles, list_session
 from loader.engine.base import CONTENT_TYPES
 from loader.errors import ErrorCode, LoaderError
 from loader.keys import ToolRequest, encoded_key, failure_key
-from loader.plan import Plan
-from loader.service import answer_or_raise, plan_for
+from loader.plan import Plan, plan_for
 from server.encodings import IDENTITY, ZSTD, choose_encoding
 from server.fleet.workers import WorkerAnswer
 from server.http.conditional import holds_etag

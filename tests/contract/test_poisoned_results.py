@@ -10,7 +10,7 @@ import zstandard
 
 from loader.caches.results import ResultHeader
 from loader.catalog import list_session
-from loader.service import plan_for
+from loader.plan import plan_for
 from server.xprof.queries import read_tool_request
 from tests.contract.link_visits import make_link
 from tests.services.api import Api

@@ -9,7 +9,7 @@ from loader.caches.results import DirectoryResults, ResultHeader, StoredError
 from loader.catalog import list_session
 from loader.engine.base import engine_version
 from loader.errors import ErrorCode
-from loader.service import plan_for
+from loader.plan import plan_for
 from loader.storage.roots import open_storage
 from server.xprof.queries import request_of_route
 from tests.services.cluster import PROFILE_PATH, SECRET, get

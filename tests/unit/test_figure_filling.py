@@ -17,7 +17,7 @@ import zstandard
 from loader.caches.results import DirectoryResults, ResultHeader
 from loader.catalog import SessionFiles, digest_of, list_session
 from loader.errors import ErrorCode
-from loader.service import plan_for
+from loader.plan import plan_for
 from loader.storage.roots import open_storage
 from server.figures.collecting import MOST_BYTES, Collector, figure_requests
 from server.figures.filling import Figures

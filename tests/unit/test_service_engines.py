@@ -9,7 +9,7 @@ import pytest
 
 from loader.catalog import list_session
 from loader.engine.base import Converted, Job, Limits, Program, StopSignal
-from loader.service import plan_for
+from loader.plan import plan_for
 from tests.service_bench import ARTIFACT, Bench, StandInEngine, make_bench
 
 
