@@ -70,10 +70,8 @@ def show(request: Request, services: ServicesDependency, base: PageBase) -> Resp
 
 def _end(request: Request, services: Services, now: datetime) -> None:
     """Ends what the browser's cookie names, and writes it down; behind the proxy the passes of its person."""
-    sessions, text = (
-        SqlBrowserSessions(services.database),
-        signed_in_cookie(request, services.settings),
-    )
+    sessions = SqlBrowserSessions(services.database)
+    text = signed_in_cookie(request, services.settings)
     session_id = services.sign_ins.seals.read_session(text, now) if text else None
     person = find_person(request, services)
     ended = 0
