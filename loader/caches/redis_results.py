@@ -25,7 +25,7 @@ from loader.keys import MARK_DIGITS
 
 _PREFIX = "xprof-hub:result:"
 _FIRST_PIECE = 256 << 10
-_MAX_VALUE = 256 << 20
+MOST_BYTES = 256 << 20
 _DRAFT_SECONDS = 120
 _LONGEST_PAUSE_SECONDS = 8.0
 """How long a Redis that stands still is left alone at most."""
@@ -206,7 +206,7 @@ class RedisResults:
 
     def put(self, key: str, header: ResultHeader, body: Path | None, ttl_seconds: int) -> None:
         """Keeps the answer; values over 256 MB stay on the worker's disk only."""
-        if self._guard.is_paused or header.size > _MAX_VALUE:
+        if self._guard.is_paused or header.size > MOST_BYTES:
             return
         draft = f"{_PREFIX}draft:{uuid.uuid4().hex}"
         try:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from loader.caches.counted_looks import Look
 from loader.caches.results import DirectoryResults, OpenResult, ResultStore
 
+THREAD_NAME = "give-back"
 logger = logging.getLogger(__name__)
 
 
@@ -24,14 +25,20 @@ class ReturnedAnswers:
         near: answers on this machine.
         far: where front ends look.
         is_failing: whether `far` is out of order, so that nothing is worth a try.
+        most_bytes: of a body that `far` takes; larger ones are not copied in vain each time.
     """
 
     def __init__(
-        self, near: DirectoryResults, far: ResultStore, is_failing: Callable[[], bool]
+        self,
+        near: DirectoryResults,
+        far: ResultStore,
+        is_failing: Callable[[], bool],
+        most_bytes: int,
     ) -> None:
         self._near = near
         self._far = far
         self._is_failing = is_failing
+        self._most_bytes = most_bytes
         self._one = threading.Lock()
 
     def looking(self, look: Look) -> Look:
@@ -39,15 +46,20 @@ class ReturnedAnswers:
 
         def look_and_give_back(key: str) -> OpenResult | None:
             found = look(key)
-            if found is not None and found.header.error is None and not self._is_failing():
+            if found is not None and self._is_wanted(found) and not self._is_failing():
                 self._begin(key)
             return found
 
         return look_and_give_back
 
+    def _is_wanted(self, found: OpenResult) -> bool:
+        return found.header.error is None and found.header.size <= self._most_bytes
+
     def _begin(self, key: str) -> None:
         if self._one.acquire(blocking=False):
-            threading.Thread(target=self._give_back, args=(key,), daemon=True).start()
+            threading.Thread(
+                target=self._give_back, args=(key,), name=THREAD_NAME, daemon=True
+            ).start()
 
     def _give_back(self, key: str) -> None:
         try:

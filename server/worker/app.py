@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from loader.caches.artifacts import ArtifactStore, DirectoryArtifacts
 from loader.caches.counted_looks import Look, counted
 from loader.caches.hedged_reads import ReadObserver
-from loader.caches.redis_results import RedisGuard, RedisResults, connect, hedged_reads
+from loader.caches.redis_results import MOST_BYTES, RedisGuard, RedisResults, connect, hedged_reads
 from loader.caches.results import DirectoryResults, ResultStore, TieredResults
 from loader.caches.returned_answers import ReturnedAnswers
 from loader.conversion.conversion import Converter
@@ -104,7 +104,8 @@ def open_shared(
     client, guard = connect(settings.redis_url), RedisGuard()
     reads = hedged_reads(client, settings.redis_url, settings.redis_replica_url, on_hedged_read)
     far = RedisResults(client, guard, reads)
-    look_near = ReturnedAnswers(near, far, lambda: guard.is_paused).looking(look_near)
+    returned = ReturnedAnswers(near, far, lambda: guard.is_paused, MOST_BYTES)
+    look_near = returned.looking(look_near)
     look_far = counted(far.open, CacheLayer.REDIS, observer.looked_up, lambda: guard.is_paused)
     return Shared(
         TieredResults(near, far),

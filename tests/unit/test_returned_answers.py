@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loader.caches.results import DirectoryResults, ResultHeader, StoredError
-from loader.caches.returned_answers import ReturnedAnswers
+from loader.caches.returned_answers import THREAD_NAME, ReturnedAnswers
 
 KEY = "ab" * 32
 CONTENT = bytes(range(256)) * 5_000
@@ -22,17 +23,24 @@ def until(ready: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def settle() -> None:
+    """Waits for what has begun, so that what is not there then was not given back."""
+    for thread in threading.enumerate():
+        if thread.name == THREAD_NAME:
+            thread.join(30)
+
+
 class Stores:
     """A worker's directory, and another one in the place of Redis."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most: int = len(CONTENT)) -> None:
         self.now = 1000.0
         self.is_failing = False
         self.near = DirectoryResults(folder / "near", 1 << 24, lambda: self.now)
         self.far = DirectoryResults(folder / "far", 1 << 24, lambda: self.now)
         self.body = folder / "body"
         self.body.write_bytes(CONTENT)
-        returned = ReturnedAnswers(self.near, self.far, lambda: self.is_failing)
+        returned = ReturnedAnswers(self.near, self.far, lambda: self.is_failing, most)
         self.look = returned.looking(self.near.open)
 
     def put(self, seconds: int = 60) -> ResultHeader:
@@ -73,7 +81,16 @@ def test_nothing_is_begun_where_the_shared_store_is_out_of_order(stores: Stores)
     stores.put()
     stores.is_failing = True
     assert stores.look(KEY) is not None
+    settle()
     stores.is_failing = False
+    assert not stores.far.contains(KEY)
+
+
+def test_what_the_shared_store_does_not_take_is_not_copied_for_it(tmp_path: Path) -> None:
+    stores = Stores(tmp_path, most=len(CONTENT) - 1)
+    stores.put()
+    assert stores.look(KEY) is not None
+    settle()
     assert not stores.far.contains(KEY)
 
 
@@ -81,6 +98,7 @@ def test_failures_do_not_go_back(stores: Stores) -> None:
     error = StoredError("malformed", "ends too early", "vm.xplane.pb")
     stores.near.put(KEY, ResultHeader("application/json", 0, 0, error=error), None, 60)
     assert stores.look(KEY) is not None
+    settle()
     assert not stores.far.contains(KEY)
 
 
@@ -97,6 +115,6 @@ def test_a_shared_answer_stays_as_it_is(stores: Stores, tmp_path: Path) -> None:
     header = ResultHeader("application/json", other.stat().st_size, 9)
     stores.far.put(KEY, header, other, 60)
     stores.look(KEY)
-    stores.look(KEY)
+    settle()
     kept = stores.far.open(KEY)
     assert kept is not None and kept.header == header
